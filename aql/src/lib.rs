@@ -1,0 +1,1 @@
+//! AMD's Architected Queuing Language: packets, signals, queues and kernel descriptors, as bytes

@@ -1,0 +1,171 @@
+//! A decoded instruction.
+
+use crate::Opcode;
+
+/// One decoded instruction: what it does, how long it is, and its operand fields.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Instruction {
+    /// The operation.
+    pub opcode: Opcode,
+    /// Length in bytes including a literal or DPP dword: 4, 8, or 12.
+    pub size: u8,
+    /// The literal constant dword, where the encoding carried one.
+    pub literal: Option<u32>,
+    /// The operand fields of its format.
+    pub fields: Fields,
+}
+
+/// A scalar or vector source operand, as the 9-bit hardware code of gfx11
+/// (RDNA3 ISA document, section 3.1 "Source operands"; other generations are normalised to it):
+/// 0–105 SGPR, 106/107 VCC, 108–123 TTMP, 124 NULL, 125 M0, 126/127 EXEC, 128–208 inline
+/// integers, 235–238 apertures, 240–248 inline floats, 253 SCC, 255 literal, 256–511 VGPR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Src(pub u16);
+
+impl Src {
+    /// `vcc_lo`.
+    pub const VCC_LO: Src = Src(106);
+    /// `null`.
+    pub const NULL: Src = Src(124);
+    /// `m0`.
+    pub const M0: Src = Src(125);
+    /// `exec_lo`.
+    pub const EXEC_LO: Src = Src(126);
+    /// `src_scc`.
+    pub const SCC: Src = Src(253);
+    /// A literal dword follows the instruction.
+    pub const LITERAL: Src = Src(255);
+
+    /// The VGPR number, when this is one.
+    pub const fn vgpr(self) -> Option<u8> {
+        if self.0 >= 256 { Some((self.0 - 256) as u8) } else { None }
+    }
+}
+
+/// Data-parallel-primitive lane movement applied to `src0` (RDNA3 ISA document, DPP16 and DPP8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dpp {
+    /// DPP16: `dpp_ctrl`, masks, and what an out-of-range lane reads.
+    Dpp16 {
+        /// 9-bit control: quad_perm, row_shl, row_mirror, ...
+        ctrl: u16,
+        /// Rows (of 16 lanes) that are written.
+        row_mask: u8,
+        /// Banks (of 4 lanes in a row) that are written.
+        bank_mask: u8,
+        /// Out-of-range lanes read 0 instead of disabling the lane.
+        bound_ctrl: bool,
+        /// Fetch inactive lanes.
+        fi: bool,
+    },
+    /// DPP8: a source lane (0–7) for each lane of a group of eight.
+    Dpp8 {
+        /// Source lane of each of the eight.
+        sel: [u8; 8],
+        /// Fetch inactive lanes.
+        fi: bool,
+    },
+}
+
+/// Half of a dual-issue VOPD instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DualOp {
+    /// The operation, as its single-issue name (`V_DUAL_ADD_F32` → `V_ADD_F32`).
+    pub opcode: Opcode,
+    /// Destination VGPR.
+    pub vdst: u8,
+    /// First source.
+    pub src0: Src,
+    /// Second source VGPR.
+    pub vsrc1: u8,
+}
+
+/// Fields of every vector ALU encoding but VOP3P and VOPD (VOP1, VOP2, VOPC, VOP3, VOP3SD,
+/// VINTERP, with or without DPP). Fields an encoding lacks have their neutral value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Valu {
+    /// Destination VGPR (or SGPR code for V_READLANE/V_READFIRSTLANE).
+    pub vdst: u8,
+    /// Scalar destination: VOPC result (VCC in the 32-bit encoding, 126 EXEC for CMPX), carry-out of VOP3SD
+    /// and of VOP2's carry instructions. 124 (NULL) when the operation has none.
+    pub sdst: u8,
+    /// Sources; unused ones are `Src(0)`. VOP2 carry-in (VCC) is made explicit in `src[2]`.
+    pub src: [Src; 3],
+    /// How many of `src` the operation reads.
+    pub src_count: u8,
+    /// Negate, bit per source.
+    pub neg: u8,
+    /// Absolute value, bit per source.
+    pub abs: u8,
+    /// High-half select, bits 0–2 per source, bit 3 destination.
+    pub op_sel: u8,
+    /// Clamp (integer saturation or [0,1]).
+    pub clamp: bool,
+    /// Output modifier: 0 none, 1 ×2, 2 ×4, 3 ÷2.
+    pub omod: u8,
+    /// Lane movement on `src[0]`.
+    pub dpp: Option<Dpp>,
+    /// Whether the 64-bit (VOP3) encoding was used.
+    pub vop3: bool,
+}
+
+/// Operand fields by format. Field names are AMD's (RDNA3 ISA document, chapter "Microcode formats").
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "field names are the document's own")]
+pub enum Fields {
+    /// Scalar, one source.
+    Sop1 { sdst: u8, ssrc0: Src },
+    /// Scalar, two sources.
+    Sop2 { sdst: u8, ssrc0: Src, ssrc1: Src },
+    /// Scalar with a 16-bit immediate (S_SETREG_IMM32_B32 has its literal in `literal`).
+    Sopk { sdst: u8, simm16: u16 },
+    /// Scalar compare.
+    Sopc { ssrc0: Src, ssrc1: Src },
+    /// Program control.
+    Sopp { simm16: u16 },
+    /// Scalar memory. `sbase` is the first SGPR of the pair or quad; `offset` is sign-extended 21 bits.
+    Smem { sdata: u8, sbase: u8, soffset: Src, offset: i32, glc: bool, dlc: bool },
+    /// Vector ALU.
+    Valu(Valu),
+    /// Packed vector ALU, WMMA, dot products.
+    Vop3p {
+        vdst: u8,
+        src: [Src; 3],
+        neg_lo: u8,
+        neg_hi: u8,
+        op_sel: u8,
+        op_sel_hi: u8,
+        clamp: bool,
+        dpp: Option<Dpp>,
+    },
+    /// Dual issue.
+    Vopd { x: DualOp, y: DualOp },
+    /// LDS and GDS.
+    Ds { vdst: u8, addr: u8, data0: u8, data1: u8, offset0: u8, offset1: u8, gds: bool },
+    /// FLAT, GLOBAL and SCRATCH. `saddr` is NULL (124) when absent; `sve` is SCRATCH's "vaddr used" bit.
+    Flat {
+        vdst: u8,
+        addr: u8,
+        data: u8,
+        saddr: Src,
+        offset: i32,
+        sve: bool,
+        glc: bool,
+        slc: bool,
+        dlc: bool,
+    },
+    /// Untyped buffer.
+    Mubuf {
+        vdata: u8,
+        vaddr: u8,
+        srsrc: u8,
+        soffset: Src,
+        offset: u16,
+        offen: bool,
+        idxen: bool,
+        glc: bool,
+        slc: bool,
+        dlc: bool,
+        tfe: bool,
+    },
+}

@@ -1,0 +1,138 @@
+//! Host bytes behind GPU addresses.
+#![expect(unsafe_code, reason = "reads and writes memory that host programs and devices share")]
+
+use std::any::Any;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+/// A range of host memory that a device may reach, kept alive by whatever owns it.
+///
+/// All access is by relaxed atomics, as host and device may touch the same bytes at once.
+#[derive(Debug)]
+pub struct Backing {
+    pointer: *mut u8,
+    length: u64,
+    /// Frees the range when dropped.
+    _owner: Box<dyn Any + Send + Sync>,
+}
+
+// SAFETY: a `Backing` is an address range that is valid as long as the value; every access to it
+// is atomic.
+unsafe impl Send for Backing {}
+// SAFETY: as above.
+unsafe impl Sync for Backing {}
+
+macro_rules! access {
+    ($load:ident, $store:ident, $int:ty, $atomic:ty) => {
+        /// Loads from `offset`, which may be misaligned (then byte by byte).
+        ///
+        /// # Panics
+        /// When the value does not lie in the range; callers translate first.
+        #[inline]
+        pub fn $load(&self, offset: u64) -> $int {
+            const SIZE: usize = size_of::<$int>();
+            let pointer = self.at(offset, SIZE as u64);
+            if pointer.addr().is_multiple_of(SIZE) {
+                // SAFETY: in range and aligned; the memory lives as long as `self`.
+                unsafe { <$atomic>::from_ptr(pointer.cast()) }.load(Ordering::Relaxed)
+            } else {
+                let mut bytes = [0u8; SIZE];
+                for (i, byte) in bytes.iter_mut().enumerate() {
+                    // SAFETY: `at` checked all `SIZE` bytes.
+                    *byte = unsafe { AtomicU8::from_ptr(pointer.add(i)) }.load(Ordering::Relaxed);
+                }
+                <$int>::from_le_bytes(bytes)
+            }
+        }
+
+        /// Stores to `offset`, which may be misaligned (then byte by byte).
+        ///
+        /// # Panics
+        /// When the value does not lie in the range; callers translate first.
+        #[inline]
+        pub fn $store(&self, offset: u64, value: $int) {
+            const SIZE: usize = size_of::<$int>();
+            let pointer = self.at(offset, SIZE as u64);
+            if pointer.addr().is_multiple_of(SIZE) {
+                // SAFETY: in range and aligned; the memory lives as long as `self`.
+                unsafe { <$atomic>::from_ptr(pointer.cast()) }.store(value, Ordering::Relaxed);
+            } else {
+                for (i, byte) in value.to_le_bytes().into_iter().enumerate() {
+                    // SAFETY: `at` checked all `SIZE` bytes.
+                    unsafe { AtomicU8::from_ptr(pointer.add(i)) }.store(byte, Ordering::Relaxed);
+                }
+            }
+        }
+    };
+}
+
+impl Backing {
+    /// Wraps a range of host memory.
+    ///
+    /// # Safety
+    /// `pointer..pointer + length` stays mapped readable and writable until `owner` is dropped.
+    pub unsafe fn new(pointer: *mut u8, length: u64, owner: Box<dyn Any + Send + Sync>) -> Backing {
+        Backing { pointer, length, _owner: owner }
+    }
+
+    /// Zeroed memory of the process's heap, for tests and for state no program maps.
+    pub fn zeroed(length: u64) -> Backing {
+        let words = usize::try_from(length.div_ceil(8)).expect("a backing fits the address space");
+        let owner: Box<[AtomicU64]> = (0..words).map(|_| AtomicU64::new(0)).collect();
+        let pointer = owner.as_ptr().cast_mut().cast::<u8>();
+        // SAFETY: a boxed slice of atomics does not move with its box, and atomics may be written
+        // through a shared pointer.
+        unsafe { Backing::new(pointer, length, Box::new(owner)) }
+    }
+
+    /// Length in bytes.
+    pub fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The host address of the first byte.
+    pub fn host_address(&self) -> usize {
+        self.pointer.addr()
+    }
+
+    #[inline]
+    fn at(&self, offset: u64, size: u64) -> *mut u8 {
+        assert!(
+            offset.checked_add(size).is_some_and(|end| end <= self.length),
+            "access outside its backing"
+        );
+        // SAFETY: just checked to lie inside the range.
+        unsafe { self.pointer.add(offset as usize) }
+    }
+
+    access!(load_u8, store_u8, u8, AtomicU8);
+    access!(load_u16, store_u16, u16, AtomicU16);
+    access!(load_u32, store_u32, u32, AtomicU32);
+    access!(load_u64, store_u64, u64, AtomicU64);
+
+    /// The naturally aligned dword at `offset` as an atomic, or `None` when it is misaligned.
+    ///
+    /// # Panics
+    /// When it does not lie in the range.
+    #[inline]
+    pub fn atomic_u32(&self, offset: u64) -> Option<&AtomicU32> {
+        let pointer = self.at(offset, 4);
+        // SAFETY: in range, aligned, and alive as long as the borrow of `self`.
+        pointer.addr().is_multiple_of(4).then(|| unsafe { AtomicU32::from_ptr(pointer.cast()) })
+    }
+
+    /// The naturally aligned qword at `offset` as an atomic, or `None` when it is misaligned.
+    ///
+    /// # Panics
+    /// When it does not lie in the range.
+    #[inline]
+    pub fn atomic_u64(&self, offset: u64) -> Option<&AtomicU64> {
+        let pointer = self.at(offset, 8);
+        // SAFETY: in range, aligned, and alive as long as the borrow of `self`.
+        pointer.addr().is_multiple_of(8).then(|| unsafe { AtomicU64::from_ptr(pointer.cast()) })
+    }
+}

@@ -1,0 +1,13 @@
+//! GPU virtual memory: page tables with permissions over backing that host and device share.
+//!
+//! - [`Backing`]: bytes of the host, owned or borrowed.
+//! - [`AddressSpace`]: one GPU VM: which backing is where, and what may be done there.
+//! - [`View`]: a processor's way to memory: translation with a small cache (its TLB), checks, access.
+
+mod backing;
+mod space;
+mod view;
+
+pub use backing::Backing;
+pub use space::{AddressSpace, Permissions};
+pub use view::{Access, FaultReason, MemoryFault, View};

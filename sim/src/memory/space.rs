@@ -1,0 +1,105 @@
+//! One GPU VM.
+
+use super::Backing;
+use bitflags::bitflags;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+bitflags! {
+    /// What a mapping allows the device to do (the R, W and X bits of a page-table entry).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Permissions: u8 {
+        /// Loads.
+        const READ = 1;
+        /// Stores and atomics.
+        const WRITE = 2;
+        /// Instruction fetch.
+        const EXECUTE = 4;
+    }
+}
+
+/// A mapped range.
+#[derive(Clone, Debug)]
+pub(super) struct Region {
+    pub(super) start: u64,
+    pub(super) length: u64,
+    pub(super) backing: Arc<Backing>,
+    pub(super) offset: u64,
+    pub(super) permissions: Permissions,
+}
+
+/// The page tables of one process on one GPU.
+#[derive(Debug, Default)]
+pub struct AddressSpace {
+    regions: RwLock<BTreeMap<u64, Region>>,
+    generation: AtomicU64,
+}
+
+impl AddressSpace {
+    /// An address space with nothing mapped.
+    pub fn new() -> AddressSpace {
+        AddressSpace::default()
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<u64, Region>> {
+        self.regions.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<u64, Region>> {
+        self.regions.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Maps `length` bytes of `backing` from `offset` on at `start`. Returns false, and maps nothing, when
+    /// the range overlaps a mapping, wraps around, or does not lie in the backing.
+    pub fn map(
+        &self,
+        start: u64,
+        length: u64,
+        backing: Arc<Backing>,
+        offset: u64,
+        permissions: Permissions,
+    ) -> bool {
+        let Some(end) = start.checked_add(length) else { return false };
+        if length == 0 || offset.checked_add(length).is_none_or(|end| end > backing.len()) {
+            return false;
+        }
+        let mut regions = self.write();
+        if regions.range(..end).next_back().is_some_and(|(_, r)| r.start + r.length > start) {
+            return false;
+        }
+        regions.insert(start, Region { start, length, backing, offset, permissions });
+        self.generation.fetch_add(1, Ordering::Release);
+        true
+    }
+
+    /// Removes the mapping that starts at `start`; false when there is none. Processors that cached
+    /// the translation see it go at their next access.
+    pub fn unmap(&self, start: u64) -> bool {
+        let gone = self.write().remove(&start).is_some();
+        self.generation.fetch_add(1, Ordering::Release);
+        gone
+    }
+
+    /// Number of mappings.
+    pub fn mappings(&self) -> usize {
+        self.read().len()
+    }
+
+    /// The mapping that contains `address`: its start and length.
+    pub fn mapping_of(&self, address: u64) -> Option<(u64, u64)> {
+        self.lookup(address).map(|r| (r.start, r.length))
+    }
+
+    pub(super) fn lookup(&self, address: u64) -> Option<Region> {
+        let regions = self.read();
+        let (_, region) = regions.range(..=address).next_back()?;
+        (address - region.start < region.length).then(|| region.clone())
+    }
+
+    /// Changes whenever a translation may have.
+    #[inline]
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+}

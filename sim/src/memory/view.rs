@@ -1,0 +1,293 @@
+//! A processor's way to memory.
+
+use super::space::Region;
+use super::{AddressSpace, Permissions};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// What an access wanted to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// A load.
+    Read,
+    /// A store.
+    Write,
+    /// A read-modify-write.
+    Atomic,
+    /// An instruction fetch.
+    Execute,
+}
+
+/// Why an access failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultReason {
+    /// Nothing is mapped there.
+    NotPresent,
+    /// The mapping does not allow stores.
+    ReadOnly,
+    /// The mapping does not allow instruction fetch.
+    NoExecute,
+    /// The mapping allows no loads.
+    NoRead,
+    /// An atomic on an address that is not a multiple of its size.
+    Misaligned,
+}
+
+/// An access that the memory system refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryFault {
+    /// GPU virtual address.
+    pub address: u64,
+    /// What was tried.
+    pub access: Access,
+    /// Why it failed.
+    pub reason: FaultReason,
+}
+
+impl fmt::Display for MemoryFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} of {:#x}: {:?}", self.access, self.address, self.reason)
+    }
+}
+
+impl std::error::Error for MemoryFault {}
+
+const ENTRIES: usize = 4;
+
+/// An address space as one processor sees it, with a cache of the last translations.
+/// Each thread that touches memory has its own.
+#[derive(Debug)]
+pub struct View {
+    space: Arc<AddressSpace>,
+    generation: u64,
+    cached: [Option<Region>; ENTRIES],
+    victim: usize,
+}
+
+macro_rules! access {
+    ($read:ident, $write:ident, $int:ty, $load:ident, $store:ident) => {
+        /// Loads a value; any alignment.
+        ///
+        /// # Errors
+        /// When the address may not be read.
+        #[inline]
+        pub fn $read(&mut self, address: u64) -> Result<$int, MemoryFault> {
+            const SIZE: u64 = size_of::<$int>() as u64;
+            match self.translate(address, SIZE, Access::Read)? {
+                Some((region, offset)) => Ok(region.backing.$load(offset)),
+                None => {
+                    let mut bytes = [0; SIZE as usize];
+                    self.read_bytes(address, &mut bytes)?;
+                    Ok(<$int>::from_le_bytes(bytes))
+                }
+            }
+        }
+
+        /// Stores a value; any alignment.
+        ///
+        /// # Errors
+        /// When the address may not be written.
+        #[inline]
+        pub fn $write(&mut self, address: u64, value: $int) -> Result<(), MemoryFault> {
+            const SIZE: u64 = size_of::<$int>() as u64;
+            match self.translate(address, SIZE, Access::Write)? {
+                Some((region, offset)) => {
+                    region.backing.$store(offset, value);
+                    Ok(())
+                }
+                None => self.write_bytes(address, &value.to_le_bytes()),
+            }
+        }
+    };
+}
+
+impl View {
+    /// A view with an empty cache.
+    pub fn new(space: Arc<AddressSpace>) -> View {
+        View { generation: space.generation(), space, cached: [const { None }; ENTRIES], victim: 0 }
+    }
+
+    /// The address space looked at.
+    pub fn space(&self) -> &Arc<AddressSpace> {
+        &self.space
+    }
+
+    /// The region and the offset into its backing of an access that lies in one region;
+    /// `None` when it starts in one and ends beyond it.
+    #[inline]
+    fn translate(
+        &mut self,
+        address: u64,
+        size: u64,
+        access: Access,
+    ) -> Result<Option<(&Region, u64)>, MemoryFault> {
+        let generation = self.space.generation();
+        if generation != self.generation {
+            self.cached = [const { None }; ENTRIES];
+            self.generation = generation;
+        }
+        let hit = self.cached.iter().position(|entry| {
+            entry.as_ref().is_some_and(|r| address.wrapping_sub(r.start) < r.length)
+        });
+        let index = match hit {
+            Some(index) => index,
+            None => self.fill(address, access)?,
+        };
+        let Some(region) = &self.cached[index] else {
+            return Err(MemoryFault { address, access, reason: FaultReason::NotPresent });
+        };
+        let fault = |reason| Err(MemoryFault { address, access, reason });
+        let (needed, reason) = match access {
+            Access::Read => (Permissions::READ, FaultReason::NoRead),
+            Access::Write => (Permissions::WRITE, FaultReason::ReadOnly),
+            Access::Atomic => (Permissions::READ.union(Permissions::WRITE), FaultReason::ReadOnly),
+            Access::Execute => (Permissions::EXECUTE, FaultReason::NoExecute),
+        };
+        if !region.permissions.contains(needed) {
+            return fault(reason);
+        }
+        let within = address - region.start;
+        Ok((within + size <= region.length).then_some((region, region.offset + within)))
+    }
+
+    #[cold]
+    fn fill(&mut self, address: u64, access: Access) -> Result<usize, MemoryFault> {
+        let region = self.space.lookup(address).ok_or(MemoryFault {
+            address,
+            access,
+            reason: FaultReason::NotPresent,
+        })?;
+        let index = self.victim;
+        self.victim = (index + 1) % ENTRIES;
+        self.cached[index] = Some(region);
+        Ok(index)
+    }
+
+    access!(read_u8, write_u8, u8, load_u8, store_u8);
+    access!(read_u16, write_u16, u16, load_u16, store_u16);
+    access!(read_u32, write_u32, u32, load_u32, store_u32);
+    access!(read_u64, write_u64, u64, load_u64, store_u64);
+
+    /// Loads bytes; they may span mappings.
+    ///
+    /// # Errors
+    /// When one of them may not be read.
+    pub fn read_bytes(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), MemoryFault> {
+        for (at, byte) in (address..).zip(bytes) {
+            let (region, offset) = self.byte(at, Access::Read)?;
+            *byte = region.backing.load_u8(offset);
+        }
+        Ok(())
+    }
+
+    /// Stores bytes; they may span mappings. Those before a bad one are stored.
+    ///
+    /// # Errors
+    /// When one of them may not be written.
+    pub fn write_bytes(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryFault> {
+        for (at, &byte) in (address..).zip(bytes) {
+            let (region, offset) = self.byte(at, Access::Write)?;
+            region.backing.store_u8(offset, byte);
+        }
+        Ok(())
+    }
+
+    /// Fetches an instruction dword.
+    ///
+    /// # Errors
+    /// When the address may not be executed.
+    pub fn fetch(&mut self, address: u64) -> Result<u32, MemoryFault> {
+        match self.translate(address, 4, Access::Execute)? {
+            Some((region, offset)) => Ok(region.backing.load_u32(offset)),
+            None => Err(MemoryFault {
+                address: address + 3,
+                access: Access::Execute,
+                reason: FaultReason::NotPresent,
+            }),
+        }
+    }
+
+    /// Replaces the dword at `address` by `update` of it, atomically, and returns what was there.
+    ///
+    /// # Errors
+    /// When the address is misaligned or may not be read and written.
+    #[inline]
+    pub fn atomic_u32(
+        &mut self,
+        address: u64,
+        update: impl Fn(u32) -> u32,
+    ) -> Result<u32, MemoryFault> {
+        let misaligned =
+            MemoryFault { address, access: Access::Atomic, reason: FaultReason::Misaligned };
+        match self.translate(address, 4, Access::Atomic)? {
+            Some((region, offset)) if address.is_multiple_of(4) => {
+                let cell = region.backing.atomic_u32(offset).ok_or(misaligned)?;
+                let old = cell
+                    .fetch_update(Ordering::AcqRel, Ordering::Acquire, |value| Some(update(value)));
+                Ok(old.unwrap_or_else(|value| value))
+            }
+            _ => Err(misaligned),
+        }
+    }
+
+    /// Replaces the qword at `address` by `update` of it, atomically, and returns what was there.
+    ///
+    /// # Errors
+    /// When the address is misaligned or may not be read and written.
+    #[inline]
+    pub fn atomic_u64(
+        &mut self,
+        address: u64,
+        update: impl Fn(u64) -> u64,
+    ) -> Result<u64, MemoryFault> {
+        let misaligned =
+            MemoryFault { address, access: Access::Atomic, reason: FaultReason::Misaligned };
+        match self.translate(address, 8, Access::Atomic)? {
+            Some((region, offset)) if address.is_multiple_of(8) => {
+                let cell = region.backing.atomic_u64(offset).ok_or(misaligned)?;
+                let old = cell
+                    .fetch_update(Ordering::AcqRel, Ordering::Acquire, |value| Some(update(value)));
+                Ok(old.unwrap_or_else(|value| value))
+            }
+            _ => Err(misaligned),
+        }
+    }
+
+    /// Loads a dword with acquire ordering (signals, rings, pointers).
+    ///
+    /// # Errors
+    /// When the address may not be read.
+    pub fn acquire_u32(&mut self, address: u64) -> Result<u32, MemoryFault> {
+        let value = self.read_u32(address)?;
+        std::sync::atomic::fence(Ordering::Acquire);
+        Ok(value)
+    }
+
+    /// Loads a qword with acquire ordering (signals, rings, pointers).
+    ///
+    /// # Errors
+    /// When the address may not be read.
+    pub fn acquire_u64(&mut self, address: u64) -> Result<u64, MemoryFault> {
+        let value = self.read_u64(address)?;
+        std::sync::atomic::fence(Ordering::Acquire);
+        Ok(value)
+    }
+
+    /// Stores a qword with release ordering.
+    ///
+    /// # Errors
+    /// When the address may not be written.
+    pub fn release_u64(&mut self, address: u64, value: u64) -> Result<(), MemoryFault> {
+        std::sync::atomic::fence(Ordering::Release);
+        self.write_u64(address, value)
+    }
+
+    fn byte(&mut self, address: u64, access: Access) -> Result<(&Region, u64), MemoryFault> {
+        self.translate(address, 1, access)?.ok_or(MemoryFault {
+            address,
+            access,
+            reason: FaultReason::NotPresent,
+        })
+    }
+}

@@ -1,0 +1,18 @@
+//! Machines as data.
+
+/// What the processors of one GPU model need to know about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gpu {
+    /// `gfx1151`.
+    pub name: &'static str,
+    /// KFD `gfx_target_version`: major×10000 + minor×100 + step, in decimal.
+    pub gfx_target_version: u32,
+    /// Compute units.
+    pub compute_units: u32,
+    /// Shader engines.
+    pub shader_engines: u32,
+    /// `max_slots_scratch_cu`: waves per compute unit that can have scratch.
+    pub scratch_slots_per_cu: u32,
+    /// LDS that one workgroup can have, bytes.
+    pub lds_bytes: u32,
+}

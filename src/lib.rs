@@ -1,0 +1,1 @@
+//! AMD GPUs and NPUs from Rust.

@@ -1,0 +1,67 @@
+//! An open device node.
+#![expect(unsafe_code, reason = "forwards the seam's unsafe verbs")]
+
+use crate::{Errno, OpenMode, System};
+use std::ffi::c_void;
+use std::os::fd::RawFd;
+use std::path::Path;
+use std::sync::Arc;
+
+/// An open file of a [`System`], closed when dropped.
+#[derive(Debug)]
+pub struct File {
+    system: Arc<dyn System>,
+    fd: RawFd,
+}
+
+impl File {
+    /// Opens a device node.
+    ///
+    /// # Errors
+    /// As open(2).
+    pub fn open(system: &Arc<dyn System>, path: &Path, mode: OpenMode) -> Result<File, Errno> {
+        Ok(File { system: system.clone(), fd: system.open(path, mode)? })
+    }
+
+    /// Takes over a descriptor that an ioctl handed out (dma-buf, SMI events).
+    ///
+    /// # Safety
+    /// The descriptor is open on `system` and nobody else closes it.
+    pub unsafe fn from_raw(system: &Arc<dyn System>, fd: RawFd) -> File {
+        File { system: system.clone(), fd }
+    }
+
+    /// The descriptor, for use while this file lives.
+    pub fn fd(&self) -> RawFd {
+        self.fd
+    }
+
+    /// The system that opened it.
+    pub fn system(&self) -> &Arc<dyn System> {
+        &self.system
+    }
+
+    /// ioctl(2), started again as long as a signal interrupts it.
+    ///
+    /// # Safety
+    /// As [`System::ioctl`].
+    ///
+    /// # Errors
+    /// As ioctl(2), never EINTR.
+    pub unsafe fn ioctl<T>(&self, request: u32, argument: *mut T) -> Result<i32, Errno> {
+        loop {
+            // SAFETY: the caller's promise is the same as the one asked for.
+            match unsafe { self.system.ioctl(self.fd, request, argument.cast::<c_void>()) } {
+                Err(Errno::EINTR) => {}
+                other => return other,
+            }
+        }
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // The descriptor is gone whatever close says (close(2), NOTES).
+        let _ = self.system.close(self.fd);
+    }
+}

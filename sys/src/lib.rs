@@ -1,0 +1,21 @@
+//! The one seam between Selvedge and the operating system.
+//!
+//! Everything the stack asks of Linux goes through [`System`], a trait of seven verbs: open, close,
+//! ioctl, mmap, munmap, poll/read, and reading sysfs. There are two implementors: [`Linux`], which is
+//! libc, and the simulated machine of the crate `selvedge-sim`. The bytes that cross are the kernel's
+//! own UAPI bytes, so the simulated machine is a second implementation of Linux's ABI.
+//!
+//! Doorbells, rings, read and write pointers, signals and event slots are plain memory accesses on
+//! what [`System::mmap`] returned. They never pass the seam.
+
+mod errno;
+mod file;
+mod linux;
+mod mapping;
+mod system;
+
+pub use errno::Errno;
+pub use file::File;
+pub use linux::Linux;
+pub use mapping::Mapping;
+pub use system::{MapFlags, OpenMode, Protection, Readiness, System};

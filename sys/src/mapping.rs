@@ -1,0 +1,149 @@
+//! A range of address space.
+#![expect(unsafe_code, reason = "owns memory obtained from mmap")]
+
+use crate::{Errno, MapFlags, Protection, System};
+use std::os::fd::RawFd;
+use std::ptr::{NonNull, null_mut};
+use std::sync::Arc;
+
+/// A mapping made through [`System::mmap`], unmapped when dropped. No reference to its bytes is ever
+/// formed: a device may change them at any time. Use [`Mapping::pointer`] with atomics or volatile copies.
+#[derive(Debug)]
+pub struct Mapping {
+    system: Arc<dyn System>,
+    pointer: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: a mapping is an address range; all accesses to it go through raw pointers whose users
+// answer for synchronisation.
+unsafe impl Send for Mapping {}
+// SAFETY: as above; `&Mapping` gives out only the address and the length.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps part of a file where the kernel likes.
+    ///
+    /// # Errors
+    /// As mmap(2).
+    pub fn of_file(
+        system: &Arc<dyn System>,
+        fd: RawFd,
+        offset: u64,
+        length: usize,
+        protection: Protection,
+    ) -> Result<Mapping, Errno> {
+        Mapping::new(system, null_mut(), length, protection, MapFlags::SHARED, fd, offset)
+    }
+
+    /// Reserves address space that nothing can touch until something is mapped over it.
+    ///
+    /// # Errors
+    /// As mmap(2).
+    pub fn reserve(system: &Arc<dyn System>, length: usize) -> Result<Mapping, Errno> {
+        let flags = MapFlags::PRIVATE | MapFlags::ANONYMOUS | MapFlags::NORESERVE;
+        Mapping::new(system, null_mut(), length, Protection::empty(), flags, -1, 0)
+    }
+
+    /// Anonymous private memory, zeroed.
+    ///
+    /// # Errors
+    /// As mmap(2).
+    pub fn anonymous(system: &Arc<dyn System>, length: usize) -> Result<Mapping, Errno> {
+        let flags = MapFlags::PRIVATE | MapFlags::ANONYMOUS;
+        let protection = Protection::READ | Protection::WRITE;
+        Mapping::new(system, null_mut(), length, protection, flags, -1, 0)
+    }
+
+    fn new(
+        system: &Arc<dyn System>,
+        address: *mut std::ffi::c_void,
+        length: usize,
+        protection: Protection,
+        flags: MapFlags,
+        fd: RawFd,
+        offset: u64,
+    ) -> Result<Mapping, Errno> {
+        // SAFETY: without MAP_FIXED nothing that exists is replaced.
+        let pointer = unsafe { system.mmap(address, length, protection, flags, fd, offset)? };
+        let pointer = NonNull::new(pointer.cast::<u8>()).ok_or(Errno::ENOMEM)?;
+        Ok(Mapping { system: system.clone(), pointer, length })
+    }
+
+    /// Maps part of a file over part of this range (`MAP_FIXED`).
+    ///
+    /// # Errors
+    /// EINVAL when the part does not lie in this range, else as mmap(2).
+    pub fn replace(
+        &self,
+        at: usize,
+        length: usize,
+        protection: Protection,
+        fd: RawFd,
+        offset: u64,
+    ) -> Result<(), Errno> {
+        let address = self.part(at, length)?;
+        let flags = MapFlags::SHARED | MapFlags::FIXED;
+        // SAFETY: the part lies in a range this value owns.
+        unsafe { self.system.mmap(address.cast(), length, protection, flags, fd, offset)? };
+        Ok(())
+    }
+
+    /// Turns part of this range back into an untouchable reservation.
+    ///
+    /// # Errors
+    /// EINVAL when the part does not lie in this range, else as mmap(2).
+    pub fn clear(&self, at: usize, length: usize) -> Result<(), Errno> {
+        let address = self.part(at, length)?;
+        let flags = MapFlags::PRIVATE | MapFlags::ANONYMOUS | MapFlags::NORESERVE | MapFlags::FIXED;
+        // SAFETY: the part lies in a range this value owns.
+        unsafe {
+            self.system.mmap(address.cast(), length, Protection::empty(), flags, -1, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the range out of forked children.
+    ///
+    /// # Errors
+    /// As madvise(2).
+    pub fn keep_from_children(&self) -> Result<(), Errno> {
+        // SAFETY: the range is this value's own.
+        unsafe { self.system.keep_from_children(self.pointer.as_ptr().cast(), self.length) }
+    }
+
+    fn part(&self, at: usize, length: usize) -> Result<*mut u8, Errno> {
+        match at.checked_add(length) {
+            // SAFETY: `at` was just checked to lie inside the mapping.
+            Some(end) if end <= self.length => Ok(unsafe { self.pointer.as_ptr().add(at) }),
+            _ => Err(Errno::EINVAL),
+        }
+    }
+
+    /// The first byte.
+    pub fn pointer(&self) -> *mut u8 {
+        self.pointer.as_ptr()
+    }
+
+    /// The first byte's address.
+    pub fn address(&self) -> u64 {
+        self.pointer.as_ptr() as u64
+    }
+
+    /// Length in bytes.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether the mapping is empty; it never is.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the range was mapped by this value and is given up with it.
+        let _ = unsafe { self.system.munmap(self.pointer.as_ptr().cast(), self.length) };
+    }
+}
