@@ -15,7 +15,7 @@ pub struct Instruction {
     pub fields: Fields,
 }
 
-/// A scalar or vector source operand, as the 9-bit hardware code of gfx11
+/// A source operand of the scalar or vector ALU, as the 9-bit hardware code of gfx11
 /// (RDNA3 ISA document, section 3.1 "Source operands"; other generations are normalised to it):
 /// 0–105 SGPR, 106/107 VCC, 108–123 TTMP, 124 NULL, 125 M0, 126/127 EXEC, 128–208 inline
 /// integers, 235–238 apertures, 240–248 inline floats, 253 SCC, 255 literal, 256–511 VGPR.
@@ -34,7 +34,8 @@ impl Src {
     /// `src_scc`.
     pub const SCC: Src = Src(253);
     /// A literal dword follows the instruction.
-    pub const LITERAL: Src = Src(255);
+    pub const LITERAL: Src = Src(Src::LITERAL_CODE);
+    pub(crate) const LITERAL_CODE: u16 = 255;
 
     /// The VGPR number, when this is one.
     pub const fn vgpr(self) -> Option<u8> {
@@ -74,9 +75,10 @@ pub struct DualOp {
     pub opcode: Opcode,
     /// Destination VGPR.
     pub vdst: u8,
-    /// First source.
+    /// First source. Both halves share [`Instruction::literal`].
     pub src0: Src,
-    /// Second source VGPR.
+    /// Second source VGPR; unused by V_MOV_B32. V_FMAMK_F32 computes `src0 * literal + vsrc1`,
+    /// V_FMAAK_F32 `src0 * vsrc1 + literal`; V_CNDMASK_B32 selects by VCC.
     pub vsrc1: u8,
 }
 
@@ -89,35 +91,45 @@ pub struct Valu {
     /// Scalar destination: VOPC result (VCC in the 32-bit encoding, 126 EXEC for CMPX), carry-out of VOP3SD
     /// and of VOP2's carry instructions. 124 (NULL) when the operation has none.
     pub sdst: u8,
-    /// Sources; unused ones are `Src(0)`. VOP2 carry-in (VCC) is made explicit in `src[2]`.
+    /// Sources; unused ones are `Src(0)`. VOP2's carry-in or selector (VCC) is made explicit in
+    /// `src[2]`. The literal of V_FMAMK is `src[1]` and of V_FMAAK `src[2]`, so that both, like V_FMA,
+    /// compute `src[0] * src[1] + src[2]`. Accumulators (V_FMAC, V_DOT2ACC) read `vdst`, not a source.
     pub src: [Src; 3],
     /// How many of `src` the operation reads.
     pub src_count: u8,
-    /// Negate, bit per source.
+    /// Negate, bit per source; clear for sources that cannot be negated.
     pub neg: u8,
-    /// Absolute value, bit per source.
+    /// Absolute value, bit per source, taken before [`neg`](Self::neg); clear for sources that have none.
     pub abs: u8,
-    /// High-half select, bits 0–2 per source, bit 3 destination.
+    /// High-half select, bits 0–2 per source, bit 3 destination; clear for operands that are not 16
+    /// bits wide. In the 32-bit encodings, which name halves as registers (bit 7 of a VGPR number is
+    /// the half, so that only v0–v127 are in reach), the half is moved here and the register number
+    /// is the plain one. V_PERMLANE16 and V_PERMLANEX16 have fetch-inactive in bit 0 and bound
+    /// control in bit 1.
     pub op_sel: u8,
-    /// Clamp (integer saturation or [0,1]).
+    /// Clamp (integer saturation or to the range 0 to 1).
     pub clamp: bool,
-    /// Output modifier: 0 none, 1 ×2, 2 ×4, 3 ÷2.
+    /// Output modifier: 0 none, 1 ×2, 2 ×4, 3 ÷2; 0 for operations without floats.
     pub omod: u8,
     /// Lane movement on `src[0]`.
     pub dpp: Option<Dpp>,
     /// Whether the 64-bit (VOP3) encoding was used.
     pub vop3: bool,
+    /// VINTERP's wait for outstanding exports (7: none).
+    pub wait_exp: u8,
 }
 
 /// Operand fields by format. Field names are AMD's (RDNA3 ISA document, chapter "Microcode formats").
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs, reason = "field names are the document's own")]
 pub enum Fields {
-    /// Scalar, one source.
+    /// Scalar, one source. S_SENDMSG_RTN has its message number in `ssrc0`.
     Sop1 { sdst: u8, ssrc0: Src },
-    /// Scalar, two sources.
+    /// Scalar, two sources. S_FMAAK_F32 computes `ssrc0 * ssrc1 + literal`, S_FMAMK_F32
+    /// `ssrc0 * literal + ssrc1`.
     Sop2 { sdst: u8, ssrc0: Src, ssrc1: Src },
-    /// Scalar with a 16-bit immediate (S_SETREG_IMM32_B32 has its literal in `literal`).
+    /// Scalar with a 16-bit immediate (S_SETREG_IMM32_B32 has its literal in `literal`). For compares,
+    /// S_SETREG_B32 and the split waits `sdst` is a source.
     Sopk { sdst: u8, simm16: u16 },
     /// Scalar compare.
     Sopc { ssrc0: Src, ssrc1: Src },
@@ -127,7 +139,8 @@ pub enum Fields {
     Smem { sdata: u8, sbase: u8, soffset: Src, offset: i32, glc: bool, dlc: bool },
     /// Vector ALU.
     Valu(Valu),
-    /// Packed vector ALU, WMMA, dot products.
+    /// Packed vector ALU, WMMA, dot products. The mixed-precision multiply-adds have absolute value in
+    /// `neg_hi`; unused sources are `Src(0)`.
     Vop3p {
         vdst: u8,
         src: [Src; 3],
@@ -143,6 +156,7 @@ pub enum Fields {
     /// LDS and GDS.
     Ds { vdst: u8, addr: u8, data0: u8, data1: u8, offset0: u8, offset1: u8, gds: bool },
     /// FLAT, GLOBAL and SCRATCH. `saddr` is NULL (124) when absent; `sve` is SCRATCH's "vaddr used" bit.
+    /// `offset` is signed, but unsigned and below 4096 for FLAT.
     Flat {
         vdst: u8,
         addr: u8,

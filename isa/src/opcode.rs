@@ -258,6 +258,7 @@ opcodes! {
     S_TRAP
     S_ROUND_MODE
     S_DENORM_MODE
+    S_SINGLEUSE_VDST
     S_CODE_END
     S_BRANCH
     S_CBRANCH_SCC0
@@ -385,6 +386,7 @@ opcodes! {
     V_CVT_U32_U16
     V_CNDMASK_B32
     V_DOT2ACC_F32_F16
+    V_DOT2ACC_F32_BF16
     V_ADD_F32
     V_SUB_F32
     V_SUBREV_F32

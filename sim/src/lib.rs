@@ -1,12 +1,51 @@
 //! A simulated AMD GPU machine behind Linux's own ABI.
 //!
 //! # Architecture
+//! - [`Machine`]: boards, a kernel, a clock, a plan of faults; it makes processes.
+//! - [`Process`]: a Linux process on the machine, an implementor of [`selvedge_sys::System`].
+//! - `abi`: what the kernel answers: `/dev/kfd`, render nodes, sysfs, mmap.
+//! - `board`: the memory that devices own.
+//! - [`fault`]: what goes wrong, and when.
 //! - [`memory`]: GPU page tables over shared backing, with permissions.
 //! - [`shader`]: executes the instructions of `amdgpu-isa`.
 //! - [`cp`]: command processors: rings, doorbells, packets, signals.
 //! - [`profile`]: machines as data.
+//!
+//! ```
+//! use selvedge_sim::Machine;
+//! use selvedge_sys::{OpenMode, System};
+//!
+//! let machine = Machine::with_gpu("gfx1151")?;
+//! let process = machine.process();
+//! let kfd = process.open("/dev/kfd".as_ref(), OpenMode::ReadWrite)?;
+//! process.close(kfd)?;
+//! drop(process);
+//! assert_eq!(machine.objects(), Default::default());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What it does not model
+//! What a program asks for and the machine has not is refused with ENOSYS, said on standard error and
+//! kept in [`Machine::refusals`]: queues of PM4 and SDMA packets, command submissions other than NOPs,
+//! checkpoints, performance counters, most of the debugger. Beyond that:
+//! - **Eviction.** Memory never moves; a device's memory is as large as the board says and no larger.
+//! - **Memory types.** There are no caches, so COHERENT and UNCACHED change nothing.
+//! - **Signals.** No call is interrupted but by a [`fault::Plan`]; the kernel's SIGTERM and SIGSEGV
+//!   after an unhandled fault are not sent.
+//! - **Other processes of the host.** A machine lives in one process; see [`Process`].
 
+mod abi;
+mod board;
+mod clock;
+mod count;
 pub mod cp;
+pub mod fault;
+mod machine;
 pub mod memory;
 pub mod profile;
 pub mod shader;
+
+pub use abi::Process;
+pub use clock::{Clock, ManualClock};
+pub use count::Objects;
+pub use machine::{Builder, Machine, MachineError};

@@ -31,6 +31,11 @@ impl File {
         File { system: system.clone(), fd }
     }
 
+    /// Gives up the descriptor without closing it.
+    pub fn into_raw(mut self) -> RawFd {
+        std::mem::replace(&mut self.fd, -1)
+    }
+
     /// The descriptor, for use while this file lives.
     pub fn fd(&self) -> RawFd {
         self.fd
@@ -47,12 +52,12 @@ impl File {
     /// As [`System::ioctl`].
     ///
     /// # Errors
-    /// As ioctl(2), never EINTR.
+    /// As ioctl(2), never EINTR (nor ERESTARTSYS, which it is inside the kernel).
     pub unsafe fn ioctl<T>(&self, request: u32, argument: *mut T) -> Result<i32, Errno> {
         loop {
             // SAFETY: the caller's promise is the same as the one asked for.
             match unsafe { self.system.ioctl(self.fd, request, argument.cast::<c_void>()) } {
-                Err(Errno::EINTR) => {}
+                Err(Errno::EINTR | Errno::ERESTARTSYS) => {}
                 other => return other,
             }
         }
@@ -61,7 +66,9 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        // The descriptor is gone whatever close says (close(2), NOTES).
-        let _ = self.system.close(self.fd);
+        if self.fd >= 0 {
+            // The descriptor is gone whatever close says (close(2), NOTES).
+            let _ = self.system.close(self.fd);
+        }
     }
 }

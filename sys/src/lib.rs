@@ -8,11 +8,14 @@
 //! Doorbells, rings, read and write pointers, signals and event slots are plain memory accesses on
 //! what [`System::mmap`] returned. They never pass the seam.
 
+pub mod drm;
 mod errno;
 mod file;
+pub mod fork;
 mod linux;
 mod mapping;
 mod system;
+pub mod uapi;
 
 pub use errno::Errno;
 pub use file::File;

@@ -89,6 +89,12 @@ unsafe impl System for Linux {
         usize::try_from(count).map_err(|_| Errno::last())
     }
 
+    fn write(&self, fd: RawFd, buffer: &[u8]) -> Result<usize, Errno> {
+        // SAFETY: the buffer is readable for its length.
+        let count = unsafe { libc::write(fd, buffer.as_ptr().cast(), buffer.len()) };
+        usize::try_from(count).map_err(|_| Errno::last())
+    }
+
     fn read_file(&self, path: &Path) -> Result<Vec<u8>, Errno> {
         std::fs::read(path).map_err(io)
     }
@@ -98,6 +104,10 @@ unsafe impl System for Linux {
             .map_err(io)?
             .map(|entry| entry.map(|e| e.file_name()).map_err(io))
             .collect()
+    }
+
+    fn identity(&self) -> usize {
+        0 // there is one running kernel, however many values name it
     }
 
     fn description(&self) -> String {

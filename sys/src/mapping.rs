@@ -1,10 +1,16 @@
 //! A range of address space.
 #![expect(unsafe_code, reason = "owns memory obtained from mmap")]
 
-use crate::{Errno, MapFlags, Protection, System};
+use crate::{Errno, MapFlags, Protection, System, fork};
 use std::os::fd::RawFd;
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A range that its children inherit.
+const INHERITED: u64 = u64::MAX;
+/// A range that is nobody's to unmap any more.
+const ABANDONED: u64 = u64::MAX - 1;
 
 /// A mapping made through [`System::mmap`], unmapped when dropped. No reference to its bytes is ever
 /// formed: a device may change them at any time. Use [`Mapping::pointer`] with atomics or volatile copies.
@@ -13,6 +19,8 @@ pub struct Mapping {
     system: Arc<dyn System>,
     pointer: NonNull<u8>,
     length: usize,
+    /// The [`fork::generation`] that kept it from its children, [`INHERITED`] or [`ABANDONED`].
+    kept_by: AtomicU64,
 }
 
 // SAFETY: a mapping is an address range; all accesses to it go through raw pointers whose users
@@ -55,6 +63,24 @@ impl Mapping {
         Mapping::new(system, null_mut(), length, protection, flags, -1, 0)
     }
 
+    /// Takes over a range that [`Mapping::into_raw`] gave up.
+    ///
+    /// # Safety
+    /// The range is mapped, was obtained from this `system`, and nobody else owns it.
+    pub unsafe fn from_raw(
+        system: &Arc<dyn System>,
+        pointer: NonNull<u8>,
+        length: usize,
+    ) -> Mapping {
+        Mapping { system: system.clone(), pointer, length, kept_by: AtomicU64::new(INHERITED) }
+    }
+
+    /// Gives up the range without unmapping it.
+    pub fn into_raw(mut self) -> (NonNull<u8>, usize) {
+        let length = std::mem::replace(&mut self.length, 0);
+        (self.pointer, length)
+    }
+
     fn new(
         system: &Arc<dyn System>,
         address: *mut std::ffi::c_void,
@@ -67,7 +93,7 @@ impl Mapping {
         // SAFETY: without MAP_FIXED nothing that exists is replaced.
         let pointer = unsafe { system.mmap(address, length, protection, flags, fd, offset)? };
         let pointer = NonNull::new(pointer.cast::<u8>()).ok_or(Errno::ENOMEM)?;
-        Ok(Mapping { system: system.clone(), pointer, length })
+        Ok(Mapping { system: system.clone(), pointer, length, kept_by: AtomicU64::new(INHERITED) })
     }
 
     /// Maps part of a file over part of this range (`MAP_FIXED`).
@@ -103,13 +129,28 @@ impl Mapping {
         Ok(())
     }
 
-    /// Keeps the range out of forked children.
+    /// Keeps the range out of forked children. A child's copy of this value then owns nothing.
     ///
     /// # Errors
     /// As madvise(2).
     pub fn keep_from_children(&self) -> Result<(), Errno> {
         // SAFETY: the range is this value's own.
-        unsafe { self.system.keep_from_children(self.pointer.as_ptr().cast(), self.length) }
+        unsafe { self.system.keep_from_children(self.pointer.as_ptr().cast(), self.length)? };
+        self.kept_by.store(u64::from(fork::generation()), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Leaves the range mapped when this value is dropped, because something may still use it.
+    pub fn abandon(&self) {
+        self.kept_by.store(ABANDONED, Ordering::Relaxed);
+    }
+
+    /// Whether the range is this value's to unmap, in the calling process.
+    fn is_ours(&self) -> bool {
+        match self.kept_by.load(Ordering::Relaxed) {
+            INHERITED => true,
+            owner => owner == u64::from(fork::generation()),
+        }
     }
 
     fn part(&self, at: usize, length: usize) -> Result<*mut u8, Errno> {
@@ -143,7 +184,9 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the range was mapped by this value and is given up with it.
-        let _ = unsafe { self.system.munmap(self.pointer.as_ptr().cast(), self.length) };
+        if self.length != 0 && self.is_ours() {
+            // SAFETY: the range was mapped by this value and is given up with it.
+            let _ = unsafe { self.system.munmap(self.pointer.as_ptr().cast(), self.length) };
+        }
     }
 }

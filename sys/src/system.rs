@@ -114,11 +114,24 @@ pub unsafe trait System: Send + Sync + Debug {
     /// read(2).
     fn read(&self, fd: RawFd, buffer: &mut [u8]) -> Result<usize, Errno>;
 
+    /// write(2), to a file that an ioctl handed out. By default there is no such file that takes it.
+    fn write(&self, fd: RawFd, buffer: &[u8]) -> Result<usize, Errno> {
+        let _ = (fd, buffer);
+        Err(Errno::ENOSYS)
+    }
+
     /// The whole contents of a sysfs or procfs file.
     fn read_file(&self, path: &Path) -> Result<Vec<u8>, Errno>;
 
     /// The names in a directory, in no particular order, without `.` and `..`.
     fn list_directory(&self, path: &Path) -> Result<Vec<OsString>, Errno>;
+
+    /// Which machine this is: two implementors with the same identity drive the same kernel. What a
+    /// process has only once (its primary KFD context) is kept by this number. The default is
+    /// the implementor's address.
+    fn identity(&self) -> usize {
+        std::ptr::from_ref(self).cast::<()>() as usize
+    }
 
     /// A name for people: `Linux`, or `simulated gfx1151`. Programs print it, nothing branches on it.
     fn description(&self) -> String;

@@ -1,11 +1,48 @@
 //! Command processors: what turns rings of packets into work.
+//!
+//! # Architecture
+//! - [`AqlQueue`]: one queue of the hardware: its processor's thread, and how the driver stops it.
+//! - `processor`: takes packets from the ring in order and does what they say.
+//! - `dispatch`: from a kernel dispatch packet to the shader's registers, with the checks on the
+//!   way.
+//! - `register_file`: how many registers a workgroup can have.
+//! - `pm4`: the indirect buffers that AQL packets may refer to.
+//! - `signal`: completion, time stamps, interrupts.
+//! - [`QueueError`]: what stops a queue, and how it is told.
+//!
+//! # What it does not model
+//! - **Packets overlap on hardware** unless their barrier bit is set; here each packet is complete
+//!   before the next one starts. A kernel that waits for a later packet of its own queue therefore
+//!   never ends here. Queues run side by side.
+//! - There are no caches, so fences only order memory accesses.
+//! - Waves are not saved and restored: stopping a queue for a while waits for the kernel that runs.
+//! - Alternate scratch (`amd_queue_v2_t`) is ignored, as firmware without asynchronous reclaim
+//!   does.
 
-use crate::memory::{AddressSpace, Backing, MemoryFault};
-use crate::profile::Gpu;
+mod dispatch;
+mod error;
+mod pm4;
+mod processor;
+mod queue;
+mod register_file;
+mod signal;
+#[cfg(test)]
+mod tests;
+
+pub use error::{QueueError, QueueFault};
+pub use queue::{AqlQueue, QueueStatistics};
+
+use crate::memory::{Backing, MemoryFault};
 use std::fmt::Debug;
 use std::sync::Arc;
 
 /// What a command processor does to the rest of the machine.
+///
+/// All methods are called from the threads of queues, without any lock of theirs held. They may
+/// call [`AqlQueue::evict`] of any queue.
+///
+/// A queue's thread must be able to finish a call before [`AqlQueue::set_running`] and the queue's
+/// end return. Whoever calls these must therefore not hold a lock that these methods take.
 pub trait Host: Send + Sync + Debug {
     /// The end-of-pipe interrupt (source 181) with its context id, an event id.
     fn end_of_pipe_interrupt(&self, context_id: u32);
@@ -23,39 +60,14 @@ pub trait Host: Send + Sync + Debug {
 pub struct QueueConfiguration {
     /// The KFD's queue id.
     pub id: u32,
-    /// Ring address and size in bytes.
+    /// Ring address and size in bytes, a power of two of at least 1024.
     pub ring: (u64, u32),
     /// Where the read pointer is reported.
     pub read_pointer: u64,
     /// Where the write pointer is read.
     pub write_pointer: u64,
-    /// The page of doorbells and this queue's byte offset in it.
+    /// The page of doorbells and this queue's byte offset in it, a multiple of 8.
     pub doorbell: (Arc<Backing>, u64),
     /// Trap handler and its data, when set for the process.
     pub trap_handler: Option<(u64, u64)>,
-}
-
-/// An AQL queue: its processor runs in a thread of its own.
-#[derive(Debug)]
-pub struct AqlQueue {}
-
-impl AqlQueue {
-    /// Starts the processor.
-    pub fn start(
-        _gpu: Arc<Gpu>,
-        _configuration: QueueConfiguration,
-        _space: Arc<AddressSpace>,
-        _host: Arc<dyn Host>,
-    ) -> AqlQueue {
-        AqlQueue {}
-    }
-
-    /// Stops work on the queue for good (VM fault, reset); returns at once, from any thread.
-    pub fn evict(&self) {}
-
-    /// Stops (`false`) or continues (`true`) the queue, as queue percentage 0 does; returns when no wave runs.
-    pub fn set_running(&self, _running: bool) {}
-
-    /// Kills the queue's waves and ends its thread.
-    pub fn destroy(self) {}
 }

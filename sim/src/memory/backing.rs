@@ -114,6 +114,46 @@ impl Backing {
     access!(load_u32, store_u32, u32, AtomicU32);
     access!(load_u64, store_u64, u64, AtomicU64);
 
+    /// Loads consecutive dwords from `offset` on.
+    ///
+    /// # Panics
+    /// When they do not lie in the range.
+    #[inline]
+    pub fn load_dwords(&self, offset: u64, values: &mut [u32]) {
+        let pointer = self.at(offset, 4 * values.len() as u64);
+        if !pointer.addr().is_multiple_of(4) {
+            for (at, value) in (offset..).step_by(4).zip(values) {
+                *value = self.load_u32(at);
+            }
+            return;
+        }
+        for (index, value) in values.iter_mut().enumerate() {
+            // SAFETY: `at` checked all the dwords, and they are aligned.
+            let cell = unsafe { AtomicU32::from_ptr(pointer.add(4 * index).cast()) };
+            *value = cell.load(Ordering::Relaxed);
+        }
+    }
+
+    /// Stores consecutive dwords from `offset` on.
+    ///
+    /// # Panics
+    /// When they do not lie in the range.
+    #[inline]
+    pub fn store_dwords(&self, offset: u64, values: &[u32]) {
+        let pointer = self.at(offset, 4 * values.len() as u64);
+        if !pointer.addr().is_multiple_of(4) {
+            for (at, &value) in (offset..).step_by(4).zip(values) {
+                self.store_u32(at, value);
+            }
+            return;
+        }
+        for (index, &value) in values.iter().enumerate() {
+            // SAFETY: `at` checked all the dwords, and they are aligned.
+            let cell = unsafe { AtomicU32::from_ptr(pointer.add(4 * index).cast()) };
+            cell.store(value, Ordering::Relaxed);
+        }
+    }
+
     /// The naturally aligned dword at `offset` as an atomic, or `None` when it is misaligned.
     ///
     /// # Panics

@@ -10,4 +10,4 @@ mod view;
 
 pub use backing::Backing;
 pub use space::{AddressSpace, Permissions};
-pub use view::{Access, FaultReason, MemoryFault, View};
+pub use view::{Access, FaultReason, MemoryFault, View, Window};

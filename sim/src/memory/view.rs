@@ -1,7 +1,7 @@
 //! A processor's way to memory.
 
 use super::space::Region;
-use super::{AddressSpace, Permissions};
+use super::{AddressSpace, Backing, Permissions};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -148,7 +148,8 @@ impl View {
             return fault(reason);
         }
         let within = address - region.start;
-        Ok((within + size <= region.length).then_some((region, region.offset + within)))
+        let whole = within.checked_add(size).is_some_and(|end| end <= region.length);
+        Ok(whole.then_some((region, region.offset + within)))
     }
 
     #[cold]
@@ -168,6 +169,14 @@ impl View {
     access!(read_u16, write_u16, u16, load_u16, store_u16);
     access!(read_u32, write_u32, u32, load_u32, store_u32);
     access!(read_u64, write_u64, u64, load_u64, store_u64);
+
+    /// The range `address..address + length` for repeated access, when it lies in one mapping that
+    /// allows it; else `None`, and access by access says what is wrong.
+    #[inline]
+    pub fn window(&mut self, address: u64, length: u64, access: Access) -> Option<Window<'_>> {
+        let (region, offset) = self.translate(address, length, access).ok()??;
+        Some(Window { backing: &region.backing, shift: address.wrapping_sub(offset) })
+    }
 
     /// Loads bytes; they may span mappings.
     ///
@@ -289,5 +298,51 @@ impl View {
             access,
             reason: FaultReason::NotPresent,
         })
+    }
+}
+
+/// Memory that was translated and checked once, for many accesses.
+#[derive(Debug)]
+pub struct Window<'a> {
+    backing: &'a Backing,
+    /// GPU address minus offset in the backing.
+    shift: u64,
+}
+
+impl Window<'_> {
+    /// Loads a dword; any alignment.
+    ///
+    /// # Panics
+    /// When it lies outside the backing.
+    #[inline(always)]
+    pub fn load_u32(&self, address: u64) -> u32 {
+        self.backing.load_u32(address.wrapping_sub(self.shift))
+    }
+
+    /// Stores a dword; any alignment.
+    ///
+    /// # Panics
+    /// When it lies outside the backing.
+    #[inline(always)]
+    pub fn store_u32(&self, address: u64, value: u32) {
+        self.backing.store_u32(address.wrapping_sub(self.shift), value);
+    }
+
+    /// Loads consecutive dwords.
+    ///
+    /// # Panics
+    /// When they do not lie in the backing.
+    #[inline]
+    pub fn load_dwords(&self, address: u64, values: &mut [u32]) {
+        self.backing.load_dwords(address.wrapping_sub(self.shift), values);
+    }
+
+    /// Stores consecutive dwords.
+    ///
+    /// # Panics
+    /// When they do not lie in the backing.
+    #[inline]
+    pub fn store_dwords(&self, address: u64, values: &[u32]) {
+        self.backing.store_dwords(address.wrapping_sub(self.shift), values);
     }
 }

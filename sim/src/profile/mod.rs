@@ -1,5 +1,13 @@
 //! Machines as data.
 
+mod board;
+mod kernel;
+mod known;
+
+pub use board::{Board, Cache, ContextSave};
+pub use kernel::Kernel;
+pub use known::{by_name, gfx1100, gfx1151, names};
+
 /// What the processors of one GPU model need to know about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gpu {

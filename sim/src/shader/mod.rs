@@ -1,6 +1,43 @@
 //! The shader core: runs the waves of a dispatch.
+//!
+//! RDNA3 and RDNA3.5 (gfx11, gfx11.5), wave32 and wave64. The semantics are those of AMD's "RDNA3 Instruction
+//! Set Architecture" reference guide (2023-02), here "RDNA3 ISA document".
+//!
+//! - `schedule`: workgroups and waves in turn, on one host thread or several.
+//! - `launch`: the registers a wave starts with.
+//! - `code`, `resolve`, `operands`: the instruction cache; each instruction is decoded once a dispatch.
+//! - `scalar`, `control`, `smem`, `registers`: the scalar side.
+//! - `vector`: the vector ALU; `wmma`: matrices.
+//! - `flat`, `buffer`, `share` (LDS): memory; `place`, `transfer`, `atomic`: what they have in common.
+//! - `mode`, `float`, `soft`: floating point as MODE asks.
+
+mod atomic;
+mod buffer;
+mod code;
+mod control;
+mod flat;
+mod float;
+mod launch;
+mod lds;
+mod mode;
+mod operands;
+mod place;
+mod registers;
+mod resolve;
+mod scalar;
+mod schedule;
+mod share;
+mod smem;
+mod soft;
+mod special;
+mod transfer;
+mod vector;
+mod wave;
+mod wmma;
 
 use crate::memory::{AddressSpace, MemoryFault};
+use crate::profile::Gpu;
+use amdgpu_isa::Target;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -76,15 +113,43 @@ pub struct Statistics {
     pub instructions: u64,
 }
 
-/// Runs a dispatch to its end.
+/// Runs a dispatch to its end on one host thread, or on more when it is large.
 ///
 /// # Errors
-/// The first wave that faulted; all others have stopped then.
+/// The wave that faulted (of several, that of the lowest workgroup); all others have stopped then.
 pub fn run(
-    _gpu: &crate::profile::Gpu,
-    _launch: &Launch,
-    _memory: &Arc<AddressSpace>,
-    _stop: &AtomicBool,
+    gpu: &Gpu,
+    launch: &Launch,
+    memory: &Arc<AddressSpace>,
+    stop: &AtomicBool,
 ) -> Result<Statistics, WaveFault> {
-    Ok(Statistics::default())
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    run_on(gpu, launch, memory, stop, threads)
+}
+
+/// Runs a dispatch to its end on at most `threads` host threads. Their number changes no result that the order
+/// of workgroups does not change on hardware.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_on(
+    gpu: &Gpu,
+    launch: &Launch,
+    memory: &Arc<AddressSpace>,
+    stop: &AtomicBool,
+    threads: usize,
+) -> Result<Statistics, WaveFault> {
+    let Some(target) = Target::from_gfx_target_version(gpu.gfx_target_version) else {
+        return Err(WaveFault {
+            kind: WaveFaultKind::IllegalInstruction(format!(
+                "the shader core has no instruction tables for {}",
+                gpu.name
+            )),
+            pc: launch.program,
+            instruction: None,
+            workgroup: [0; 3],
+            wave: 0,
+        });
+    };
+    schedule::Dispatch::new(gpu, target, launch, memory, stop).run(threads)
 }

@@ -1,2 +1,69 @@
-//! The `selvedge` command.
-fn main() {}
+//! The `selvedge` command: what devices there are, what a code object holds, and launches.
+
+mod devices;
+mod inspect;
+mod run;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Exit status for a bad command line (sysexits.h, EX_USAGE).
+const USAGE: u8 = 64;
+
+#[derive(Parser)]
+#[command(
+    name = "selvedge",
+    version,
+    about = "AMD GPUs from Rust: devices, code objects, launches"
+)]
+struct Command {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List the GPUs that the KFD knows; opens none of them
+    Devices(devices::Options),
+    /// Say what a code object, offload bundle or host program holds
+    Inspect(inspect::Options),
+    /// Load a code object, launch a kernel, and write its buffers to files
+    Run(run::Options),
+}
+
+fn parse() -> Result<Command, clap::Error> {
+    let matches = Command::command().try_get_matches()?;
+    let mut command = Command::from_arg_matches(&matches)?;
+    if let (Action::Run(options), Some((_, matches))) = (&mut command.action, matches.subcommand())
+    {
+        options.note_order(matches);
+    }
+    Ok(command)
+}
+
+fn main() -> ExitCode {
+    let command = match parse() {
+        Ok(command) => command,
+        Err(error) => {
+            // Help and version are answers, not errors; they go to standard output.
+            let status = if error.use_stderr() { USAGE } else { 0 };
+            let _ = error.print();
+            return ExitCode::from(status);
+        }
+    };
+    let result = match command.action {
+        Action::Devices(options) => devices::run(&options),
+        Action::Inspect(options) => inspect::run(&options),
+        Action::Run(options) => run::run(&options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("selvedge: {error}");
+            ExitCode::from(if error.is::<run::UsageError>() { USAGE } else { 1 })
+        }
+    }
+}
+
+/// The error of a command: what to print.
+type Error = Box<dyn std::error::Error>;

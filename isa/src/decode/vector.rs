@@ -1,0 +1,319 @@
+//! Vector ALU formats.
+
+use super::{Decoder, bits};
+use crate::{
+    DecodeError, Dpp, DualOp, Fields, Flags, Format, OpInfo, Opcode, OperandKind, Src, Valu,
+};
+
+/// What 9-bit `src0` says besides an operand: the DPP dword that follows.
+const DPP8: u32 = 233;
+const DPP8_FETCH_INACTIVE: u32 = 234;
+const DPP16: u32 = 250;
+
+impl Decoder<'_> {
+    pub(super) fn vop1(&mut self, word: u64) -> Result<Fields, DecodeError> {
+        let info = self.opcode.info();
+        let mut valu = neutral(info);
+        valu.vdst = self.vgpr("vdst", bits(word, 17, 8), info.dst)?;
+        if valu.src_count > 0 {
+            self.short_source0(&mut valu, bits(word, 0, 9))?;
+        }
+        if self.opcode == Opcode::V_READFIRSTLANE_B32 {
+            self.check_sdst(valu.vdst)?;
+        }
+        split_halves(&mut valu, info);
+        Ok(Fields::Valu(valu))
+    }
+
+    pub(super) fn vop2(&mut self, word: u64) -> Result<Fields, DecodeError> {
+        let info = self.opcode.info();
+        let mut valu = neutral(info);
+        valu.vdst = self.vgpr("vdst", bits(word, 17, 8), info.dst)?;
+        self.short_source0(&mut valu, bits(word, 0, 9))?;
+        let vsrc1 = self.source(1, "vsrc1", 256 + bits(word, 9, 8))?;
+        match self.opcode {
+            Opcode::V_FMAMK_F32 | Opcode::V_FMAMK_F16 => {
+                valu.src[1] = self.read_literal()?;
+                valu.src[2] = vsrc1;
+            }
+            Opcode::V_FMAAK_F32 | Opcode::V_FMAAK_F16 => {
+                valu.src[1] = vsrc1;
+                valu.src[2] = self.read_literal()?;
+            }
+            _ => valu.src[1] = vsrc1,
+        }
+        if info.src[2] == OperandKind::Mask {
+            valu.src[2] = Src::VCC_LO;
+        }
+        if info.flags.contains(Flags::SDST) {
+            valu.sdst = Src::VCC_LO.0 as u8;
+        }
+        split_halves(&mut valu, info);
+        Ok(Fields::Valu(valu))
+    }
+
+    pub(super) fn vopc(&mut self, word: u64) -> Result<Fields, DecodeError> {
+        let info = self.opcode.info();
+        let mut valu = neutral(info);
+        self.short_source0(&mut valu, bits(word, 0, 9))?;
+        valu.src[1] = self.source(1, "vsrc1", 256 + bits(word, 9, 8))?;
+        valu.sdst = compare_destination(info, Src::VCC_LO.0 as u8);
+        split_halves(&mut valu, info);
+        Ok(Fields::Valu(valu))
+    }
+
+    pub(super) fn vop3(&mut self, word: u64) -> Result<Fields, DecodeError> {
+        let info = self.opcode.info();
+        if info.flags.contains(Flags::NO_VOP3) {
+            let number = self.encoding.table(self.format).number.get(word) as u16;
+            return Err(DecodeError::UnknownOpcode { format: self.format, number });
+        }
+        let word = self.second(word)?;
+        let mut valu = Valu {
+            vdst: bits(word, 0, 8) as u8,
+            clamp: bits(word, 15, 1) != 0,
+            vop3: true,
+            ..neutral(info)
+        };
+        if info.flags.contains(Flags::SDST) {
+            valu.sdst = bits(word, 8, 7) as u8;
+        } else {
+            valu.abs = bits(word, 8, 3) as u8;
+            valu.op_sel = bits(word, 11, 4) as u8;
+        }
+        valu.neg = bits(word, 61, 3) as u8;
+        valu.omod = bits(word, 59, 2) as u8;
+        if info.dst == OperandKind::Mask {
+            valu.sdst = compare_destination(info, valu.vdst);
+            if !info.flags.contains(Flags::WRITES_EXEC) {
+                self.check_sdst(valu.vdst)?;
+            }
+            valu.vdst = 0;
+        }
+        if matches!(self.opcode, Opcode::V_READLANE_B32 | Opcode::V_READFIRSTLANE_B32) {
+            self.check_sdst(valu.vdst)?;
+        }
+        self.vgpr("vdst", valu.vdst.into(), info.dst)?;
+        mask_modifiers(&mut valu, info);
+        self.sources(&mut valu.src, &mut valu.dpp, info, word)?;
+        Ok(Fields::Valu(valu))
+    }
+
+    pub(super) fn vinterp(&mut self, word: u64) -> Result<Fields, DecodeError> {
+        let info = self.opcode.info();
+        let word = self.second(word)?;
+        let mut valu = Valu {
+            vdst: bits(word, 0, 8) as u8,
+            wait_exp: bits(word, 8, 3) as u8,
+            op_sel: bits(word, 11, 4) as u8,
+            clamp: bits(word, 15, 1) != 0,
+            neg: bits(word, 61, 3) as u8,
+            vop3: true,
+            ..neutral(info)
+        };
+        for (index, src) in valu.src.iter_mut().enumerate() {
+            let code = bits(word, 32 + 9 * index as u32, 9);
+            if code < 256 {
+                return Err(self.reserved(SOURCES[index], code));
+            }
+            *src = Src(code as u16);
+        }
+        Ok(Fields::Valu(valu))
+    }
+
+    pub(super) fn vop3p(&mut self, word: u64) -> Result<Fields, DecodeError> {
+        let info = self.opcode.info();
+        let word = self.second(word)?;
+        let mut src = [Src(0); 3];
+        let mut dpp = None;
+        self.sources(&mut src, &mut dpp, info, word)?;
+        Ok(Fields::Vop3p {
+            vdst: self.vgpr("vdst", bits(word, 0, 8), info.dst)?,
+            src,
+            neg_lo: bits(word, 61, 3) as u8,
+            neg_hi: bits(word, 8, 3) as u8,
+            op_sel: bits(word, 11, 3) as u8,
+            op_sel_hi: (bits(word, 59, 2) | bits(word, 14, 1) << 2) as u8,
+            clamp: bits(word, 15, 1) != 0,
+            dpp,
+        })
+    }
+
+    /// VOPD: two operations with one literal between them. V_DUAL_FMAMK and V_DUAL_FMAAK read the
+    /// literal although neither `src0` nor `vsrc1` names it.
+    pub(super) fn vopd(&mut self, word: u64) -> Result<Fields, DecodeError> {
+        let number = self.encoding.vopd_y.get(word) as u16;
+        let opcodes = self.encoding.table(Format::Vopd).opcodes;
+        let opcode_y = opcodes.get(usize::from(number)).copied().flatten();
+        let opcode_y =
+            opcode_y.ok_or(DecodeError::UnknownOpcode { format: Format::Vopd, number })?;
+        let word = self.second(word)?;
+        let vdst_x = bits(word, 56, 8) as u8;
+        // The destinations lie in banks of different parity, so Y's lowest bit is not encoded.
+        let vdst_y = (bits(word, 49, 7) << 1) as u8 | (!vdst_x & 1);
+        let x = DualOp {
+            opcode: self.opcode,
+            vdst: vdst_x,
+            src0: self.source(0, "srcx0", bits(word, 0, 9))?,
+            vsrc1: bits(word, 9, 8) as u8,
+        };
+        let y = DualOp {
+            opcode: opcode_y,
+            vdst: vdst_y,
+            src0: self.source(0, "srcy0", bits(word, 32, 9))?,
+            vsrc1: bits(word, 41, 8) as u8,
+        };
+        let wants_literal =
+            |op: &DualOp| matches!(op.opcode, Opcode::V_FMAMK_F32 | Opcode::V_FMAAK_F32);
+        if wants_literal(&x) || wants_literal(&y) {
+            self.read_literal()?;
+        }
+        Ok(Fields::Vopd { x, y })
+    }
+
+    /// Source 0 of a 32-bit encoding, which may announce a literal or a DPP dword.
+    fn short_source0(&mut self, valu: &mut Valu, code: u32) -> Result<(), DecodeError> {
+        match code {
+            DPP8 | DPP8_FETCH_INACTIVE | DPP16 => {
+                let (src, dpp, modifiers) = self.dpp(code)?;
+                valu.src[0] = src;
+                valu.dpp = Some(dpp);
+                // DPP16's own modifiers: negate and absolute value of the first two sources.
+                valu.neg = (modifiers & 1 | modifiers >> 1 & 2) as u8;
+                valu.abs = (modifiers >> 1 & 1 | modifiers >> 2 & 2) as u8;
+                mask_modifiers(valu, self.opcode.info());
+            }
+            _ => valu.src[0] = self.source(0, "src0", code)?,
+        }
+        Ok(())
+    }
+
+    /// The sources of a 64-bit encoding; those the operation lacks stay `Src(0)`.
+    fn sources(
+        &mut self,
+        src: &mut [Src; 3],
+        dpp: &mut Option<Dpp>,
+        info: &OpInfo,
+        word: u64,
+    ) -> Result<(), DecodeError> {
+        let mut control = None;
+        for index in 0..usize::from(info.src_count()) {
+            let code = bits(word, 32 + 9 * index as u32, 9);
+            match code {
+                DPP8 | DPP8_FETCH_INACTIVE | DPP16 if index == 0 => control = Some(code),
+                // The DPP dword takes the literal's place.
+                255 if control.is_some() => return Err(self.reserved(SOURCES[index], code)),
+                _ => src[index] = self.source(index, SOURCES[index], code)?,
+            }
+        }
+        if let Some(code) = control {
+            let (source, moved, _) = self.dpp(code)?;
+            src[0] = source;
+            *dpp = Some(moved);
+        }
+        Ok(())
+    }
+
+    /// The DPP dword: source VGPR, movement, and the modifier bits only DPP16 has.
+    fn dpp(&mut self, code: u32) -> Result<(Src, Dpp, u32), DecodeError> {
+        if !self.opcode.info().allows_dpp() {
+            return Err(DecodeError::InvalidDpp { opcode: self.opcode, control: None });
+        }
+        let word = u64::from(self.dword()?);
+        let source = Src(256 + bits(word, 0, 8) as u16);
+        if code != DPP16 {
+            let mut sel = [0; 8];
+            for (lane, sel) in sel.iter_mut().enumerate() {
+                *sel = bits(word, 8 + 3 * lane as u32, 3) as u8;
+            }
+            return Ok((source, Dpp::Dpp8 { sel, fi: code == DPP8_FETCH_INACTIVE }, 0));
+        }
+        let ctrl = bits(word, 8, 9) as u16;
+        match ctrl {
+            0..=0xff
+            | 0x101..=0x10f
+            | 0x111..=0x11f
+            | 0x121..=0x12f
+            | 0x140
+            | 0x141
+            | 0x150..=0x16f => {}
+            _ => {
+                return Err(DecodeError::InvalidDpp { opcode: self.opcode, control: Some(ctrl) });
+            }
+        }
+        let dpp = Dpp::Dpp16 {
+            ctrl,
+            row_mask: bits(word, 28, 4) as u8,
+            bank_mask: bits(word, 24, 4) as u8,
+            bound_ctrl: bits(word, 19, 1) != 0,
+            fi: bits(word, 18, 1) != 0,
+        };
+        Ok((source, dpp, bits(word, 20, 4)))
+    }
+
+    /// Scalar destinations in an 8-bit field reach only to EXEC.
+    fn check_sdst(&self, code: u8) -> Result<(), DecodeError> {
+        if code < 128 { Ok(()) } else { Err(self.reserved("vdst", code.into())) }
+    }
+}
+
+const SOURCES: [&str; 3] = ["src0", "src1", "src2"];
+
+/// An operation with no modifiers and its sources still unset.
+fn neutral(info: &OpInfo) -> Valu {
+    Valu {
+        vdst: 0,
+        sdst: Src::NULL.0 as u8,
+        src: [Src(0); 3],
+        src_count: info.src_count(),
+        neg: 0,
+        abs: 0,
+        op_sel: 0,
+        clamp: false,
+        omod: 0,
+        dpp: None,
+        vop3: false,
+        wait_exp: 0,
+    }
+}
+
+fn compare_destination(info: &OpInfo, named: u8) -> u8 {
+    if info.flags.contains(Flags::WRITES_EXEC) { Src::EXEC_LO.0 as u8 } else { named }
+}
+
+/// Clears modifiers of operands that have none: negate and absolute value of what is no float,
+/// half selection of what is not 16 bits wide, output modifier of what is no float.
+fn mask_modifiers(valu: &mut Valu, info: &OpInfo) {
+    let mut floats = if info.flags.contains(Flags::FLOAT_MODIFIERS) { 0b11 } else { 0 };
+    let mut halves = u8::from(info.dst.is_16_bit()) << 3;
+    for (index, kind) in info.src.iter().enumerate() {
+        floats |= u8::from(kind.is_float()) << index;
+        halves |= u8::from(kind.is_16_bit()) << index;
+    }
+    valu.neg &= floats;
+    valu.abs &= floats;
+    if floats == 0 {
+        if !info.dst.is_float() {
+            valu.omod = 0;
+        }
+        valu.clamp &= info.dst != OperandKind::Mask;
+    }
+    if !info.flags.contains(Flags::OP_SEL) {
+        valu.op_sel &= halves;
+    }
+}
+
+/// In 32-bit encodings a 16-bit operand names a half of one of the first 128 VGPRs: bit 7 of the
+/// register number is the half. It moves to `op_sel`, where VOP3 has it.
+fn split_halves(valu: &mut Valu, info: &OpInfo) {
+    for (index, (src, kind)) in valu.src.iter_mut().zip(info.src).enumerate() {
+        if kind.is_16_bit() && src.0 >= 256 + 128 {
+            src.0 -= 128;
+            valu.op_sel |= 1 << index;
+        }
+    }
+    if info.dst.is_16_bit() && valu.vdst >= 128 {
+        valu.vdst -= 128;
+        valu.op_sel |= 1 << 3;
+    }
+}

@@ -1,0 +1,276 @@
+//! Scalar ALU and program control, with their symbolic immediates.
+
+use core::fmt::{self, Write};
+
+use super::Text;
+use crate::{Fields, Flags, Opcode, OperandKind, Src};
+
+impl Text<'_, '_> {
+    pub(super) fn scalar(&mut self, opcode: Opcode, fields: &Fields) -> fmt::Result {
+        self.mnemonic(opcode, "")?;
+        let info = opcode.info();
+        let [kind0, kind1, _] = info.src;
+        match *fields {
+            Fields::Sop1 { sdst, ssrc0 } => {
+                if info.dst != OperandKind::None {
+                    self.sgpr(sdst, info.dst.dwords(self.wave32))?;
+                }
+                match opcode {
+                    Opcode::S_SENDMSG_RTN_B32 | Opcode::S_SENDMSG_RTN_B64 => self.message(ssrc0.0),
+                    _ if kind0 == OperandKind::None => Ok(()),
+                    // LLVM prints half-precision constants as single-precision ones here.
+                    _ if kind0 == OperandKind::F16 => self.source(ssrc0, OperandKind::F32),
+                    _ => self.source(ssrc0, kind0),
+                }
+            }
+            Fields::Sop2 { sdst, ssrc0, ssrc1 } => {
+                self.sgpr(sdst, info.dst.dwords(self.wave32))?;
+                self.source(ssrc0, kind0)?;
+                if opcode == Opcode::S_FMAMK_F32 {
+                    self.literal()?;
+                }
+                self.source(ssrc1, kind1)?;
+                if opcode == Opcode::S_FMAAK_F32 {
+                    self.literal()?;
+                }
+                Ok(())
+            }
+            Fields::Sopc { ssrc0, ssrc1 } => {
+                // LLVM prints half-precision constants as integers here.
+                let shown = |kind| if kind == OperandKind::F16 { OperandKind::U16 } else { kind };
+                self.source(ssrc0, shown(kind0))?;
+                self.source(ssrc1, shown(kind1))
+            }
+            Fields::Sopk { sdst, simm16 } => self.sopk(opcode, sdst, simm16),
+            Fields::Sopp { simm16 } => self.sopp(opcode, simm16),
+            _ => Ok(()),
+        }
+    }
+
+    fn sopk(&mut self, opcode: Opcode, sdst: u8, simm16: u16) -> fmt::Result {
+        match opcode {
+            Opcode::S_VERSION => self.microcode_version(simm16),
+            Opcode::S_GETREG_B32 => {
+                self.sgpr(sdst, 1)?;
+                self.hardware_register(simm16)
+            }
+            Opcode::S_SETREG_B32 => {
+                self.hardware_register(simm16)?;
+                self.sgpr(sdst, 1)
+            }
+            Opcode::S_SETREG_IMM32_B32 => {
+                self.hardware_register(simm16)?;
+                self.source(Src::LITERAL, OperandKind::B32)
+            }
+            _ => {
+                self.sgpr(sdst, opcode.info().dst.dwords(self.wave32))?;
+                if opcode.info().flags.contains(Flags::BRANCH) {
+                    self.decimal(simm16)
+                } else {
+                    self.hex(simm16)
+                }
+            }
+        }
+    }
+
+    fn sopp(&mut self, opcode: Opcode, simm16: u16) -> fmt::Result {
+        match opcode {
+            Opcode::S_WAIT_IDLE
+            | Opcode::S_CODE_END
+            | Opcode::S_ENDPGM_SAVED
+            | Opcode::S_ENDPGM_ORDERED_PS_DONE
+            | Opcode::S_WAKEUP
+            | Opcode::S_TTRACEDATA
+            | Opcode::S_ICACHE_INV
+            | Opcode::S_BARRIER => Ok(()),
+            Opcode::S_ENDPGM if simm16 == 0 => Ok(()),
+            Opcode::S_ENDPGM => self.decimal(simm16),
+            Opcode::S_WAITCNT => self.wait_counts(simm16),
+            Opcode::S_WAITCNT_DEPCTR => self.dependency_counters(simm16),
+            Opcode::S_DELAY_ALU => self.delay(simm16),
+            Opcode::S_SENDMSG | Opcode::S_SENDMSGHALT => self.message(simm16),
+            Opcode::S_SET_INST_PREFETCH_DISTANCE
+            | Opcode::S_CLAUSE
+            | Opcode::S_WAIT_EVENT
+            | Opcode::S_ROUND_MODE
+            | Opcode::S_SINGLEUSE_VDST
+            | Opcode::S_TTRACEDATA_IMM => self.hex(simm16),
+            _ if opcode.info().flags.contains(Flags::BRANCH) => self.decimal(simm16),
+            _ => self.integer(simm16),
+        }
+    }
+
+    /// LLVM prints plain integers in decimal if they fit an inline constant.
+    pub(super) fn integer(&mut self, value: u16) -> fmt::Result {
+        if value <= 64 { self.decimal(value) } else { self.hex(value) }
+    }
+
+    fn hex(&mut self, value: u16) -> fmt::Result {
+        self.separate()?;
+        write!(self.f, "{value:#x}")
+    }
+
+    fn decimal(&mut self, value: u16) -> fmt::Result {
+        self.separate()?;
+        write!(self.f, "{value}")
+    }
+
+    /// S_WAITCNT: a counter that is waited for nothing is left out, unless all are.
+    fn wait_counts(&mut self, simm16: u16) -> fmt::Result {
+        let counts = [
+            ("vmcnt", simm16 >> 10, 63),
+            ("expcnt", simm16 & 7, 7),
+            ("lgkmcnt", simm16 >> 4 & 63, 63),
+        ];
+        let all = counts.iter().all(|&(_, count, none)| count == none);
+        for (name, count, none) in counts {
+            if all || count != none {
+                write!(self.f, " {name}({count})")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// S_WAITCNT_DEPCTR (LLVM's AMDGPUAsmUtils.cpp, table `DepCtrInfo`).
+    fn dependency_counters(&mut self, simm16: u16) -> fmt::Result {
+        let counters = [
+            ("hold_cnt", simm16 >> 7 & 1, 1),
+            ("sa_sdst", simm16 & 1, 1),
+            ("va_vdst", simm16 >> 12, 15),
+            ("va_sdst", simm16 >> 9 & 7, 7),
+            ("va_ssrc", simm16 >> 8 & 1, 1),
+            ("va_vcc", simm16 >> 1 & 1, 1),
+            ("vm_vsrc", simm16 >> 2 & 7, 7),
+        ];
+        if simm16 & 0x60 != 0 {
+            return self.hex(simm16);
+        }
+        let all = counters.iter().all(|&(_, count, none)| count == none);
+        for (name, count, none) in counters {
+            if all || count != none {
+                write!(self.f, " depctr_{name}({count})")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// S_DELAY_ALU (RDNA3 ISA document, S_DELAY_ALU): two dependencies and how many instructions the
+    /// second skips.
+    fn delay(&mut self, simm16: u16) -> fmt::Result {
+        const DEPENDENCIES: [&str; 12] = [
+            "NO_DEP",
+            "VALU_DEP_1",
+            "VALU_DEP_2",
+            "VALU_DEP_3",
+            "VALU_DEP_4",
+            "TRANS32_DEP_1",
+            "TRANS32_DEP_2",
+            "TRANS32_DEP_3",
+            "FMA_ACCUM_CYCLE_1",
+            "SALU_CYCLE_1",
+            "SALU_CYCLE_2",
+            "SALU_CYCLE_3",
+        ];
+        const SKIPS: [&str; 6] = ["SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4"];
+        let parts = [
+            ("instid0", simm16 & 15, &DEPENDENCIES[..], "/* invalid instid value */"),
+            ("instskip", simm16 >> 4 & 7, &SKIPS[..], "/* invalid instskip value */"),
+            ("instid1", simm16 >> 7 & 15, &DEPENDENCIES[..], "/* invalid instid value */"),
+        ];
+        let mut separator = " ";
+        for (part, value, names, invalid) in parts {
+            if value != 0 {
+                let name = names.get(usize::from(value)).unwrap_or(&invalid);
+                write!(self.f, "{separator}{part}({name})")?;
+                separator = " | ";
+            }
+        }
+        if separator == " " { self.f.write_str(" 0") } else { Ok(()) }
+    }
+
+    /// S_SENDMSG and S_SENDMSG_RTN (LLVM's AMDGPUAsmUtils.cpp, table `Msg`).
+    fn message(&mut self, simm16: u16) -> fmt::Result {
+        self.separate()?;
+        let name = match simm16 & 0xff {
+            1 => "MSG_INTERRUPT",
+            2 => "MSG_HS_TESSFACTOR",
+            3 => "MSG_DEALLOC_VGPRS",
+            5 => "MSG_STALL_WAVE_GEN",
+            6 => "MSG_HALT_WAVES",
+            9 => "MSG_GS_ALLOC_REQ",
+            128 => "MSG_RTN_GET_DOORBELL",
+            129 => "MSG_RTN_GET_DDID",
+            130 => "MSG_RTN_GET_TMA",
+            131 => "MSG_RTN_GET_REALTIME",
+            132 => "MSG_RTN_SAVE_WAVE",
+            133 => "MSG_RTN_GET_TBA",
+            134 => "MSG_RTN_GET_TBA_TO_PC",
+            _ if simm16 > 0xff => return write!(self.f, "{simm16}"),
+            _ => return write!(self.f, "sendmsg({simm16}, 0, 0)"),
+        };
+        write!(self.f, "sendmsg({name})")
+    }
+
+    /// S_VERSION: the generation a program was made for and three flags (LLVM's AMDGPUAsmUtils.cpp,
+    /// namespace `UCVersion`).
+    fn microcode_version(&mut self, simm16: u16) -> fmt::Result {
+        const FLAGS: [(u16, &str); 3] = [(1 << 13, "W64"), (1 << 14, "W32"), (1 << 15, "MDP")];
+        if simm16 & 0x1f00 != 0 {
+            return self.hex(simm16);
+        }
+        self.separate()?;
+        let mut left = FLAGS.iter().filter(|(bit, _)| simm16 & bit != 0).count();
+        for _ in 1..left {
+            self.f.write_char('(')?;
+        }
+        match simm16 & 0xff {
+            0 => self.f.write_str("UC_VERSION_GFX7")?,
+            4 => self.f.write_str("UC_VERSION_GFX10")?,
+            6 => self.f.write_str("UC_VERSION_GFX11")?,
+            9 => self.f.write_str("UC_VERSION_GFX12")?,
+            other => write!(self.f, "{other}")?,
+        }
+        for (_, name) in FLAGS.iter().filter(|(bit, _)| simm16 & bit != 0) {
+            left -= 1;
+            let close = if left > 0 { ")" } else { "" };
+            write!(self.f, "|UC_VERSION_{name}_BIT{close}")?;
+        }
+        Ok(())
+    }
+
+    /// S_GETREG and S_SETREG: register, first bit, number of bits (LLVM's AMDGPUAsmUtils.cpp, table
+    /// `Hwreg::Opr`).
+    fn hardware_register(&mut self, simm16: u16) -> fmt::Result {
+        self.separate()?;
+        let id = simm16 & 63;
+        let name = match id {
+            1 => "HW_REG_MODE",
+            2 => "HW_REG_STATUS",
+            3 => "HW_REG_TRAPSTS",
+            5 => "HW_REG_GPR_ALLOC",
+            6 => "HW_REG_LDS_ALLOC",
+            7 => "HW_REG_IB_STS",
+            15 => "HW_REG_SH_MEM_BASES",
+            18 => "HW_REG_PERF_SNAPSHOT_PC_LO",
+            19 => "HW_REG_PERF_SNAPSHOT_PC_HI",
+            20 => "HW_REG_FLAT_SCR_LO",
+            21 => "HW_REG_FLAT_SCR_HI",
+            23 => "HW_REG_HW_ID1",
+            24 => "HW_REG_HW_ID2",
+            27 => "HW_REG_PERF_SNAPSHOT_DATA",
+            29 => "HW_REG_SHADER_CYCLES",
+            _ => "",
+        };
+        self.f.write_str("hwreg(")?;
+        if name.is_empty() {
+            write!(self.f, "{id}")?
+        } else {
+            self.f.write_str(name)?
+        }
+        match (simm16 >> 6 & 31, (simm16 >> 11) + 1) {
+            (0, 32) => {}
+            (first, count) => write!(self.f, ", {first}, {count}")?,
+        }
+        self.f.write_char(')')
+    }
+}

@@ -1,0 +1,206 @@
+//! Vector ALU formats.
+
+use core::fmt::{self, Write};
+
+use super::Text;
+use crate::{Dpp, DualOp, Fields, Flags, Opcode, OperandKind, Valu};
+
+impl Text<'_, '_> {
+    pub(super) fn valu(&mut self, opcode: Opcode, valu: &Valu) -> fmt::Result {
+        let info = opcode.info();
+        let suffix = suffix(opcode, valu, self.encoding.has_short_form(opcode));
+        self.mnemonic(opcode, suffix)?;
+        // The 32-bit encodings name halves as registers; VOP3 has `op_sel`.
+        let half = |bit: usize, kind: OperandKind| match valu.op_sel >> bit & 1 {
+            _ if valu.vop3 || !kind.is_16_bit() => "",
+            1 => ".h",
+            _ if matches!(opcode, Opcode::V_MOV_B16 | Opcode::V_SWAP_B16) => ".l",
+            _ => "",
+        };
+        match info.dst {
+            OperandKind::None => {}
+            OperandKind::Mask if info.flags.contains(Flags::WRITES_EXEC) => {}
+            OperandKind::Mask => self.sgpr(valu.sdst, info.dst.dwords(self.wave32))?,
+            _ if matches!(opcode, Opcode::V_READLANE_B32 | Opcode::V_READFIRSTLANE_B32) => {
+                self.sgpr(valu.vdst, 1)?;
+            }
+            kind => {
+                self.vgpr(valu.vdst, kind.dwords(self.wave32))?;
+                self.f.write_str(half(3, kind))?;
+            }
+        }
+        if info.flags.contains(Flags::SDST) {
+            self.sgpr(valu.sdst, OperandKind::Mask.dwords(self.wave32))?;
+        }
+        let count = usize::from(valu.src_count);
+        for (index, (src, kind)) in valu.src.into_iter().zip(info.src).take(count).enumerate() {
+            let (neg, abs) = (valu.neg >> index & 1 != 0, valu.abs >> index & 1 != 0);
+            let half = if src.vgpr().is_some() { half(index, kind) } else { "" };
+            match opcode {
+                Opcode::V_FMAMK_F32 | Opcode::V_FMAMK_F16 if index == 1 => self.literal()?,
+                Opcode::V_FMAAK_F32 | Opcode::V_FMAAK_F16 if index == 2 => self.literal()?,
+                // LLVM 19 does not know that the shift is a half register.
+                Opcode::V_ALIGNBIT_B32 | Opcode::V_ALIGNBYTE_B32 if index == 2 => {
+                    self.modified(src, OperandKind::U32, neg, abs, half)?;
+                }
+                // The exponent, whose constants LLVM spells as floats.
+                Opcode::V_LDEXP_F16 => self.modified(src, OperandKind::F16, neg, abs, half)?,
+                _ => self.modified(src, kind, neg, abs, half)?,
+            }
+        }
+        if is_interpolation(opcode) {
+            self.flag("clamp", valu.clamp)?;
+            self.op_sel(opcode, valu)?;
+            return write!(self.f, " wait_exp:{}", valu.wait_exp);
+        }
+        self.op_sel(opcode, valu)?;
+        self.flag("clamp", valu.clamp)?;
+        self.f.write_str(["", " mul:2", " mul:4", " div:2"][usize::from(valu.omod & 3)])?;
+        self.dpp(valu.dpp)
+    }
+
+    fn op_sel(&mut self, opcode: Opcode, valu: &Valu) -> fmt::Result {
+        if valu.op_sel == 0 || !valu.vop3 {
+            return Ok(());
+        }
+        let count = usize::from(valu.src_count);
+        match opcode {
+            // Fetch-inactive and bound control, not halves.
+            Opcode::V_PERMLANE16_B32 | Opcode::V_PERMLANEX16_B32 => {
+                self.bits("op_sel", valu.op_sel, 2)
+            }
+            // LLVM counts the accumulator as a source here.
+            Opcode::V_FMAC_F16 => self.bits("op_sel", valu.op_sel & !4, 4),
+            // The destination's bit follows the last source's.
+            _ => {
+                let sources = valu.op_sel & ((1 << count) - 1);
+                self.bits("op_sel", sources | (valu.op_sel >> 3) << count, count + 1)
+            }
+        }
+    }
+
+    pub(super) fn vop3p(&mut self, opcode: Opcode, fields: &Fields) -> fmt::Result {
+        let &Fields::Vop3p { vdst, src, neg_lo, neg_hi, op_sel, op_sel_hi, clamp, dpp } = fields
+        else {
+            return Ok(());
+        };
+        let info = opcode.info();
+        self.mnemonic(opcode, if dpp.is_some() { "_e64_dpp" } else { "" })?;
+        self.vgpr(vdst, info.dst.dwords(self.wave32))?;
+        let count = usize::from(info.src_count());
+        let used = (1 << count) - 1;
+        // The mixed-precision multiply-adds use the negate-high bits as absolute value.
+        let mixed = is_mixed(opcode);
+        for (index, (src, kind)) in src.into_iter().zip(info.src).take(count).enumerate() {
+            let (neg, abs) = (neg_lo >> index & 1 != 0, neg_hi >> index & 1 != 0);
+            let kind = if mixed { OperandKind::F16 } else { kind };
+            self.modified(src, kind, mixed && neg, mixed && abs, "")?;
+        }
+        // Matrices of 32-bit accumulators have no halves to select.
+        let has_halves = !matches!(info.dst, OperandKind::AccF32 | OperandKind::AccI32);
+        if has_halves && op_sel & used != 0 {
+            self.bits("op_sel", op_sel, count)?;
+        }
+        if has_halves && op_sel_hi & used != if mixed { 0 } else { used } {
+            self.bits("op_sel_hi", op_sel_hi, count)?;
+        }
+        if !mixed && neg_lo & used != 0 {
+            self.bits("neg_lo", neg_lo, count)?;
+        }
+        if !mixed && neg_hi & used != 0 {
+            self.bits("neg_hi", neg_hi, count)?;
+        }
+        self.flag("clamp", clamp)?;
+        self.dpp(dpp)
+    }
+
+    pub(super) fn vopd(&mut self, x: &DualOp, y: &DualOp) -> fmt::Result {
+        self.dual(x)?;
+        self.f.write_str(" :: ")?;
+        self.operands = 0;
+        self.dual(y)
+    }
+
+    fn dual(&mut self, op: &DualOp) -> fmt::Result {
+        self.f.write_str("v_dual")?;
+        self.lower(op.opcode.name().trim_start_matches('V'))?;
+        let [kind0, kind1, _] = op.opcode.info().src;
+        self.vgpr(op.vdst, 1)?;
+        self.source(op.src0, kind0)?;
+        if op.opcode == Opcode::V_FMAMK_F32 {
+            self.literal()?;
+        }
+        if kind1 != OperandKind::None {
+            self.vgpr(op.vsrc1, 1)?;
+        }
+        if op.opcode == Opcode::V_FMAAK_F32 {
+            self.literal()?;
+        }
+        Ok(())
+    }
+
+    fn dpp(&mut self, dpp: Option<Dpp>) -> fmt::Result {
+        match dpp {
+            None => Ok(()),
+            Some(Dpp::Dpp8 { sel, fi }) => {
+                self.f.write_str(" dpp8:[")?;
+                for (lane, sel) in sel.into_iter().enumerate() {
+                    write!(self.f, "{}{sel}", if lane == 0 { "" } else { "," })?;
+                }
+                self.f.write_char(']')?;
+                self.option("fi", fi)
+            }
+            Some(Dpp::Dpp16 { ctrl, row_mask, bank_mask, bound_ctrl, fi }) => {
+                let lanes = ctrl & 15;
+                match ctrl >> 4 {
+                    0..=15 => {
+                        let [a, b, c, d] = [0, 2, 4, 6].map(|shift| ctrl >> shift & 3);
+                        write!(self.f, " quad_perm:[{a},{b},{c},{d}]")?;
+                    }
+                    0x10 => write!(self.f, " row_shl:{lanes}")?,
+                    0x11 => write!(self.f, " row_shr:{lanes}")?,
+                    0x12 => write!(self.f, " row_ror:{lanes}")?,
+                    0x14 if lanes == 0 => self.f.write_str(" row_mirror")?,
+                    0x14 => self.f.write_str(" row_half_mirror")?,
+                    0x15 => write!(self.f, " row_share:{lanes}")?,
+                    _ => write!(self.f, " row_xmask:{lanes}")?,
+                }
+                write!(self.f, " row_mask:{row_mask:#x} bank_mask:{bank_mask:#x}")?;
+                self.option("bound_ctrl", bound_ctrl)?;
+                self.option("fi", fi)
+            }
+        }
+    }
+}
+
+/// The encoding, after the mnemonic of operations that have several.
+fn suffix(opcode: Opcode, valu: &Valu, has_short_form: bool) -> &'static str {
+    let info = opcode.info();
+    match (valu.vop3, valu.dpp.is_some()) {
+        _ if is_interpolation(opcode) => "",
+        // LLVM leaves the suffix out where one encoding is all there is, and for these.
+        (_, false)
+            if matches!(
+                opcode,
+                Opcode::V_NOP | Opcode::V_PIPEFLUSH | Opcode::V_READFIRSTLANE_B32
+            ) =>
+        {
+            ""
+        }
+        (false, false) if info.flags.contains(Flags::NO_VOP3) => "",
+        (false, false) => "_e32",
+        (false, true) if info.dst == OperandKind::Mask => "",
+        (false, true) => "_dpp",
+        (true, true) => "_e64_dpp",
+        (true, false) if has_short_form => "_e64",
+        (true, false) => "",
+    }
+}
+
+fn is_interpolation(opcode: Opcode) -> bool {
+    opcode.name().starts_with("V_INTERP")
+}
+
+fn is_mixed(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::V_FMA_MIX_F32 | Opcode::V_FMA_MIXLO_F16 | Opcode::V_FMA_MIXHI_F16)
+}

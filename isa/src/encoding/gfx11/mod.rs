@@ -1,0 +1,163 @@
+//! RDNA3 (gfx11) and RDNA3.5 (gfx11.5).
+//!
+//! Field positions: RDNA3 ISA document, chapter "Microcode formats"; the same as in tinygrad's
+//! generated `runtime/autogen/amd/rdna3/ins.py`.
+
+use super::{Ds, Encoding, Field, Flat, Format, Mubuf, Smem, Table, dense, marked, prefixes};
+use crate::Opcode;
+
+mod compare;
+mod memory;
+mod scalar;
+mod vector;
+
+pub(super) static GFX11: Encoding = encoding(&SCALAR_GFX11);
+pub(super) static GFX11_5: Encoding = encoding(&SCALAR_GFX11_5);
+
+/// The formats in which gfx11 and gfx11.5 differ.
+struct Scalar {
+    sop1: [Option<Opcode>; 256],
+    sop2: [Option<Opcode>; 128],
+    sopc: [Option<Opcode>; 128],
+    sopp: [Option<Opcode>; 128],
+}
+
+static SCALAR_GFX11: Scalar = Scalar {
+    sop1: dense(&[scalar::SOP1]),
+    sop2: dense(&[scalar::SOP2]),
+    sopc: dense(&[scalar::SOPC]),
+    sopp: dense(&[scalar::SOPP]),
+};
+static SCALAR_GFX11_5: Scalar = Scalar {
+    sop1: dense(&[scalar::SOP1, scalar::SOP1_GFX11_5]),
+    sop2: dense(&[scalar::SOP2, scalar::SOP2_GFX11_5]),
+    sopc: dense(&[scalar::SOPC, scalar::SOPC_GFX11_5]),
+    sopp: dense(&[scalar::SOPP, scalar::SOPP_GFX11_5]),
+};
+static SOPK: [Option<Opcode>; 32] = dense(&[scalar::SOPK]);
+static SMEM: [Option<Opcode>; 256] = dense(&[scalar::SMEM]);
+static VOP1: [Option<Opcode>; 256] = dense(&[vector::VOP1]);
+static VOP2: [Option<Opcode>; 64] = dense(&[vector::VOP2]);
+static VOPC: [Option<Opcode>; 256] = dense(&[compare::VOPC]);
+static VOP3: [Option<Opcode>; 1024] = promoted(dense(&[vector::VOP3]));
+static VOP3P: [Option<Opcode>; 128] = dense(&[vector::VOP3P]);
+static VINTERP: [Option<Opcode>; 128] = dense(&[vector::VINTERP]);
+static VOPD: [Option<Opcode>; 32] = dense(&[vector::VOPD]);
+static DS: [Option<Opcode>; 256] = dense(&[memory::DS]);
+static FLAT: [Option<Opcode>; 128] = dense(&[memory::FLAT]);
+static GLOBAL: [Option<Opcode>; 128] = dense(&[memory::GLOBAL]);
+static SCRATCH: [Option<Opcode>; 128] = dense(&[memory::SCRATCH]);
+static MUBUF: [Option<Opcode>; 256] = dense(&[memory::MUBUF]);
+
+/// VOP3 numbers contain the 32-bit encodings': VOPC from 0, VOP2 from 256, VOP1 from 384.
+const fn promoted(mut vop3: [Option<Opcode>; 1024]) -> [Option<Opcode>; 1024] {
+    let ranges = [(vector::VOP2, 256), (vector::VOP1, 384), (compare::VOPC, 0)];
+    let mut range = 0;
+    while range < ranges.len() {
+        let (rows, base) = ranges[range];
+        let mut row = 0;
+        while row < rows.len() {
+            let (number, opcode) = rows[row];
+            vop3[base + number as usize] = Some(opcode);
+            row += 1;
+        }
+        range += 1;
+    }
+    vop3
+}
+
+const fn encoding(scalar: &'static Scalar) -> Encoding {
+    let none = Table { number: Field::bits(25, 18), opcodes: &[] };
+    let mut tables = [none; Format::COUNT];
+    tables[Format::Sop1 as usize] = table(15, 8, &scalar.sop1);
+    tables[Format::Sop2 as usize] = table(29, 23, &scalar.sop2);
+    tables[Format::Sopc as usize] = table(22, 16, &scalar.sopc);
+    tables[Format::Sopk as usize] = table(27, 23, &SOPK);
+    tables[Format::Sopp as usize] = table(22, 16, &scalar.sopp);
+    tables[Format::Smem as usize] = table(25, 18, &SMEM);
+    tables[Format::Vop1 as usize] = table(16, 9, &VOP1);
+    tables[Format::Vop2 as usize] = table(30, 25, &VOP2);
+    tables[Format::Vopc as usize] = table(24, 17, &VOPC);
+    tables[Format::Vop3 as usize] = table(25, 16, &VOP3);
+    tables[Format::Vop3p as usize] = table(22, 16, &VOP3P);
+    tables[Format::Vinterp as usize] = table(22, 16, &VINTERP);
+    tables[Format::Vopd as usize] = table(25, 22, &VOPD);
+    tables[Format::Ds as usize] = table(25, 18, &DS);
+    tables[Format::Flat as usize] = table(24, 18, &FLAT);
+    tables[Format::Global as usize] = table(24, 18, &GLOBAL);
+    tables[Format::Scratch as usize] = table(24, 18, &SCRATCH);
+    tables[Format::Mubuf as usize] = table(25, 18, &MUBUF);
+    Encoding {
+        formats: prefixes(&[
+            (0b1_0111_1101, 9, Format::Sop1),
+            (0b1_0111_1110, 9, Format::Sopc),
+            (0b1_0111_1111, 9, Format::Sopp),
+            (0b1011, 4, Format::Sopk),
+            (0b10, 2, Format::Sop2),
+            (0b11_1101, 6, Format::Smem),
+            (0b011_1111, 7, Format::Vop1),
+            (0b011_1110, 7, Format::Vopc),
+            (0b0, 1, Format::Vop2),
+            (0b11_0101, 6, Format::Vop3),
+            (0b1100_1100, 8, Format::Vop3p),
+            (0b1100_1101, 8, Format::Vinterp),
+            (0b1100_1110, 8, Format::Ldsdir),
+            (0b11_0010, 6, Format::Vopd),
+            (0b11_0110, 6, Format::Ds),
+            (0b11_0111, 6, Format::Flat),
+            (0b11_1000, 6, Format::Mubuf),
+            (0b11_1010, 6, Format::Mtbuf),
+            (0b11_1100, 6, Format::Mimg),
+            (0b11_1110, 6, Format::Exp),
+        ]),
+        tables,
+        short_forms: marked(&[vector::VOP1, vector::VOP2, compare::VOPC]),
+        vopd_y: Field::bits(21, 17),
+        smem: Smem {
+            sbase: Field::bits(5, 0),
+            sdata: Field::bits(12, 6),
+            soffset: Field::bits(63, 57),
+            offset: Field::bits(52, 32),
+            glc: Field::bits(14, 14),
+            dlc: Field::bits(13, 13),
+        },
+        flat: Flat {
+            segment: Field::bits(17, 16),
+            vdst: Field::bits(63, 56),
+            addr: Field::bits(39, 32),
+            data: Field::bits(47, 40),
+            saddr: Field::bits(54, 48),
+            offset: Field::bits(12, 0),
+            sve: Field::bits(55, 55),
+            glc: Field::bits(14, 14),
+            slc: Field::bits(15, 15),
+            dlc: Field::bits(13, 13),
+        },
+        mubuf: Mubuf {
+            vdata: Field::bits(47, 40),
+            vaddr: Field::bits(39, 32),
+            srsrc: Field::bits(52, 48),
+            soffset: Field::bits(63, 56),
+            offset: Field::bits(11, 0),
+            offen: Field::bits(54, 54),
+            idxen: Field::bits(55, 55),
+            glc: Field::bits(14, 14),
+            slc: Field::bits(12, 12),
+            dlc: Field::bits(13, 13),
+            tfe: Field::bits(53, 53),
+        },
+        ds: Ds {
+            vdst: Field::bits(63, 56),
+            addr: Field::bits(39, 32),
+            data0: Field::bits(47, 40),
+            data1: Field::bits(55, 48),
+            offset0: Field::bits(7, 0),
+            offset1: Field::bits(15, 8),
+            gds: Field::bits(17, 17),
+        },
+    }
+}
+
+const fn table(high: u8, low: u8, opcodes: &'static [Option<Opcode>]) -> Table {
+    Table { number: Field::bits(high, low), opcodes }
+}

@@ -1,0 +1,149 @@
+//! The processors whose instructions this crate knows.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// Processors that share one instruction encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Generation {
+    /// RDNA3: gfx1100–gfx1103.
+    Gfx11,
+    /// RDNA3.5: gfx1150–gfx1153, gfx11 with scalar floating point.
+    Gfx11_5,
+}
+
+/// A processor, named as LLVM's `-mcpu` names it (LLVM's AMDGPUUsage document, table "Processors").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Target {
+    /// Any of gfx1100–gfx1153: what all of them execute.
+    Gfx11Generic,
+    /// Navi 31.
+    Gfx1100,
+    /// Navi 32.
+    Gfx1101,
+    /// Navi 33.
+    Gfx1102,
+    /// Phoenix.
+    Gfx1103,
+    /// Strix Point.
+    Gfx1150,
+    /// Strix Halo.
+    Gfx1151,
+    /// Krackan Point.
+    Gfx1152,
+    /// RDNA3.5.
+    Gfx1153,
+}
+
+impl Target {
+    /// Every target, in order of its name.
+    pub const ALL: &'static [Target] = &[
+        Target::Gfx11Generic,
+        Target::Gfx1100,
+        Target::Gfx1101,
+        Target::Gfx1102,
+        Target::Gfx1103,
+        Target::Gfx1150,
+        Target::Gfx1151,
+        Target::Gfx1152,
+        Target::Gfx1153,
+    ];
+
+    /// LLVM's name, e.g. `gfx1151`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Target::Gfx11Generic => "gfx11-generic",
+            Target::Gfx1100 => "gfx1100",
+            Target::Gfx1101 => "gfx1101",
+            Target::Gfx1102 => "gfx1102",
+            Target::Gfx1103 => "gfx1103",
+            Target::Gfx1150 => "gfx1150",
+            Target::Gfx1151 => "gfx1151",
+            Target::Gfx1152 => "gfx1152",
+            Target::Gfx1153 => "gfx1153",
+        }
+    }
+
+    /// The encoding this processor decodes.
+    pub const fn generation(self) -> Generation {
+        match self {
+            Target::Gfx11Generic
+            | Target::Gfx1100
+            | Target::Gfx1101
+            | Target::Gfx1102
+            | Target::Gfx1103 => Generation::Gfx11,
+            Target::Gfx1150 | Target::Gfx1151 | Target::Gfx1152 | Target::Gfx1153 => {
+                Generation::Gfx11_5
+            }
+        }
+    }
+
+    /// The target with this LLVM name (`gfx1151`), or `None`.
+    pub fn from_name(name: &str) -> Option<Target> {
+        Self::ALL.iter().copied().find(|target| target.name() == name)
+    }
+
+    /// The target of a KFD topology's decimal `gfx_target_version`, such as 110501 for gfx1151: ten
+    /// thousands are the major version, hundreds the minor, units the stepping (Linux
+    /// `drivers/gpu/drm/amd/amdkfd/kfd_device.c`, `kgd2kfd_probe`).
+    pub fn from_gfx_target_version(version: u32) -> Option<Target> {
+        Some(match version {
+            110000 => Target::Gfx1100,
+            110001 => Target::Gfx1101,
+            110002 => Target::Gfx1102,
+            110003 => Target::Gfx1103,
+            110500 => Target::Gfx1150,
+            110501 => Target::Gfx1151,
+            110502 => Target::Gfx1152,
+            110503 => Target::Gfx1153,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that is no target of this crate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownTarget;
+
+impl fmt::Display for UnknownTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no instruction tables for this processor; known are")?;
+        Target::ALL.iter().try_for_each(|target| write!(f, " {target}"))
+    }
+}
+
+impl core::error::Error for UnknownTarget {}
+
+impl FromStr for Target {
+    type Err = UnknownTarget;
+
+    fn from_str(name: &str) -> Result<Self, UnknownTarget> {
+        Target::from_name(name).ok_or(UnknownTarget)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_parse_back() {
+        for &target in Target::ALL {
+            assert_eq!(target.name().parse(), Ok(target));
+        }
+        assert_eq!("gfx803".parse::<Target>(), Err(UnknownTarget));
+    }
+
+    #[test]
+    fn topology_versions() {
+        assert_eq!(Target::from_gfx_target_version(110501), Some(Target::Gfx1151));
+        assert_eq!(Target::from_gfx_target_version(110000), Some(Target::Gfx1100));
+        assert_eq!(Target::from_gfx_target_version(110900), None);
+    }
+}

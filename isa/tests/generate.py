@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""Makes tests/data/*.txt: random instruction encodings with LLVM's disassembly of each.
+
+    isa/tests/generate.py            (needs llvm-mc-19, llvm-objdump-19, llvm-objdump-22)
+
+Nothing here knows this crate's tables: every opcode number of every format is tried with random
+operand fields and LLVM says which are instructions. A line of output is
+
+    <dwords in hex, as many as LLVM consumed> <TAB> <LLVM's text>
+
+with the text empty where LLVM rejects the encoding. Files are named for processor, wave size and
+LLVM's version.
+"""
+import os, random, re, subprocess, sys, tempfile
+
+STRIDE = 6  # dwords for each case: three of instruction, three of padding to resynchronise after it
+S_NOP = 0xBF800000
+
+
+def disassemble(cases, cpu, wave64=False, features="", version="19"):
+    """LLVM's (text or None, dwords) for each case, a tuple of at most three dwords."""
+    wave = "+wavefrontsize64,-wavefrontsize32" if wave64 else "+wavefrontsize32,-wavefrontsize64"
+    with tempfile.TemporaryDirectory() as directory:
+        source, binary = directory + "/a.s", directory + "/a.o"
+        with open(source, "w") as f:
+            for case in cases:
+                words = list(case) + [S_NOP] * (STRIDE - len(case))
+                f.write(".long " + ",".join(map(hex, words)) + "\n")
+        triple = "--triple=amdgcn-amd-amdhsa"
+        subprocess.run(["llvm-mc-19", triple, f"--mcpu={cpu}", "--filetype=obj", "-o", binary, source], check=True)
+        listing = subprocess.run(
+            [f"llvm-objdump-{version}", "-d", triple, f"--mcpu={cpu}", f"--mattr={wave}{features}", binary],
+            check=True, capture_output=True, text=True).stdout
+    results = [(None, 1)] * len(cases)
+    for line in listing.splitlines():
+        found = re.match(r"\s+(.*?)\s*// ([0-9A-F]{12}): ((?:[0-9A-F]{8} ?)+)", line)
+        if not found or int(found[2], 16) % (STRIDE * 4):
+            continue
+        text, size = found[1].strip(), len(found[3].split())
+        text = re.sub(r"\s+", " ", text)
+        rejected = text.startswith((".long", ".byte")) or "<unknown>" in text
+        results[int(found[2], 16) // (STRIDE * 4)] = (None if rejected else text, size)
+    return results
+
+
+class Fields:
+    """Random operand fields, biased to what real code has."""
+
+    def __init__(self, seed):
+        self.r = random.Random(seed)
+
+    def bits(self, n):
+        return self.r.getrandbits(n)
+
+    def chance(self, p):
+        return self.r.random() < p
+
+    def ssrc(self):
+        kind = self.r.random()
+        if kind < 0.45:
+            return self.r.randrange(106)
+        if kind < 0.70:
+            return self.r.choice([*range(128, 209), *range(240, 249), 242, 244, 248])
+        if kind < 0.90:
+            return self.r.choice([106, 107, 108, 123, 124, 125, 126, 127, 235, 236, 237, 238, 253])
+        if kind < 0.97:
+            return 255
+        return self.bits(8)
+
+    def src(self):
+        return 256 + self.vgpr() if self.chance(0.45) else self.ssrc()
+
+    def literal(self):
+        """Also values that inline constants have, which LLVM then prints like those."""
+        if self.chance(0.7):
+            return self.bits(32)
+        return self.r.choice([
+            0, 1, 63, 64, 65, 0xFFFFFFFF, 0xFFFFFFF0, 0xFFFFFFEF, 0xFFFF, 0xFFF0, 0xFFEF, 0x10001,
+            0x3F000000, 0xBF800000, 0x40000000, 0xC0800000, 0x3E22F983, 0x3E22F982,
+            0x3800, 0xBC00, 0x4000, 0xC400, 0x3118, 0x3C003C00, 0x3F80, 0x3FE00000, 0xBFF00000, 0x3FC45F30])
+
+    def vgpr(self):
+        return self.r.randrange(128) if self.chance(0.9) else self.bits(8)
+
+    def sgpr(self):
+        return self.r.choice([106, 124, 125, 126]) if self.chance(0.2) else self.r.randrange(106)
+
+    def dpp(self):
+        """A source code that announces DPP, and the DPP dword."""
+        if self.chance(0.4):
+            return self.r.choice([233, 234]), self.bits(24) << 8 | self.vgpr()
+        control = self.r.choice([self.bits(8), 0x100 | self.bits(6), 0x140, 0x141, 0x150 | self.bits(4), 0x160 | self.bits(4)])
+        if self.chance(0.05):
+            control = self.bits(9)
+        masks = 0xFF if self.chance(0.5) else self.bits(8)
+        flags = self.bits(6) if self.chance(0.5) else 0
+        return 250, masks << 24 | (flags & 0x3F) << 18 | control << 8 | self.vgpr()
+
+
+def sop1(f, base):
+    return (base | f.sgpr() << 16 | f.ssrc(), f.literal(), 0)
+
+
+def sop2(f, base):
+    return (base | f.sgpr() << 16 | f.ssrc() << 8 | f.ssrc(), f.literal(), 0)
+
+
+def sopc(f, base):
+    return (base | f.ssrc() << 8 | f.ssrc(), f.literal(), 0)
+
+
+def sopk(f, base):
+    return (base | (f.sgpr() if f.chance(0.6) else 124) << 16 | f.bits(16), f.literal(), 0)
+
+
+def sopp(f, base):
+    return (base | (f.bits(16) if f.chance(0.6) else f.bits(f.r.randrange(1, 16))), 0, 0)
+
+
+def smem(f, base):
+    offset = 0 if f.chance(0.2) else f.bits(21)
+    soffset = 124 if f.chance(0.5) else f.sgpr()
+    low = base | f.sgpr() << 6 | f.r.randrange(54) | f.chance(0.3) << 14 | f.chance(0.3) << 13
+    return (low, offset | soffset << 25, 0)
+
+
+def short(sources):
+    def make(f, base):
+        word, second = base, f.literal()
+        if sources != "c":
+            word |= (f.vgpr() if f.chance(0.97) else 106) << 17
+        src0 = f.src()
+        if f.chance(0.25):
+            src0, second = f.dpp()
+        if sources != "1":
+            word |= f.vgpr() << 9
+        return (word | src0, second, 0)
+    return make
+
+
+def vop3(f, base):
+    count = f.r.randrange(4)
+    sources = [f.src() if index < count else 0 for index in range(3)]
+    if count and f.chance(0.3):
+        sources[-1 if count == 3 and f.chance(0.5) else count - 1] = f.sgpr()
+    third = f.literal()
+    if count and f.chance(0.2):
+        sources[0], third = f.dpp()
+    first = base | (f.vgpr() if f.chance(0.7) else f.sgpr())
+    second = sources[0] | sources[1] << 9 | sources[2] << 18
+    style = f.r.random()
+    if style < 0.3:  # modifiers
+        first |= (f.bits(count) << 8) | f.chance(0.3) << 15
+        second |= f.bits(count) << 29 | (f.bits(2) if f.chance(0.3) else 0) << 27
+    elif style < 0.4:  # halves
+        first |= (f.bits(count) | f.chance(0.5) << 3) << 11
+    elif style < 0.6:  # a scalar destination
+        first |= f.sgpr() << 8
+    elif style < 0.65:
+        first |= f.bits(8) << 8
+        second |= f.bits(5) << 27
+    return (first, second, third)
+
+
+def vop3p(f, base):
+    count = f.r.choice([2, 3])
+    sources = [f.src() if index < count else 0 for index in range(3)]
+    if f.chance(0.2):
+        sources = [256 + f.vgpr() for _ in range(3)]
+    third = f.literal()
+    if f.chance(0.15):
+        sources[0], third = f.dpp()
+    first = base | f.vgpr()
+    second = sources[0] | sources[1] << 9 | sources[2] << 18
+    if f.chance(0.5):
+        first |= 1 << 14
+        second |= 3 << 27
+    else:
+        first |= f.bits(8) << 8
+        second |= f.bits(5) << 27
+    return (first, second, third)
+
+
+def vinterp(f, base):
+    sources = [256 + f.vgpr() for _ in range(3)]
+    first = base | f.vgpr() | f.bits(3) << 8 | (f.bits(5) << 11 if f.chance(0.3) else 0)
+    return (first, sources[0] | sources[1] << 9 | sources[2] << 18 | f.bits(3) << 29, 0)
+
+
+def vopd(f, base):
+    second = f.vgpr() << 24 | f.bits(7) << 17 | f.vgpr() << 9 | f.src()
+    return (base | f.bits(5) << 17 | f.vgpr() << 9 | f.src(), second, f.literal())
+
+
+def ds(f, base):
+    offset = 0 if f.chance(0.3) else f.bits(16)
+    if f.chance(0.1):
+        offset &= 0xFF
+    used = f.bits(4)
+    second = sum((f.vgpr() if used >> index & 1 else 0) << (8 * index) for index in range(4))
+    return (base | f.chance(0.3) << 17 | offset, second, 0)
+
+
+def flat(f, base):
+    offset = 0 if f.chance(0.3) else f.bits(13)
+    if not base & 0x30000 and f.chance(0.98):  # FLAT offsets have 12 bits
+        offset &= 0xFFF
+    saddr = 124 if f.chance(0.5) else f.sgpr()
+    used = f.bits(4)
+    addr, data, vdst = ((f.vgpr() if used >> index & 1 or f.chance(0.5) else 0) for index in range(3))
+    cache = f.bits(3) << 13 if f.chance(0.4) else 0
+    return (base | cache | offset, vdst << 24 | f.chance(0.4) << 23 | saddr << 16 | data << 8 | addr, 0)
+
+
+
+
+def mubuf(f, base):
+    offset = 0 if f.chance(0.3) else f.bits(12)
+    soffset = 124 if f.chance(0.3) else f.ssrc()
+    addressing = f.bits(2) if f.chance(0.7) else 0
+    second = soffset << 24 | addressing << 22 | f.chance(0.05) << 21 | f.r.randrange(27) << 16 | f.vgpr() << 8
+    if addressing or f.chance(0.3):
+        second |= f.vgpr()
+    return (base | offset | (f.bits(3) << 12 if f.chance(0.4) else 0), second, 0)
+
+
+# name: first opcode number's dword, opcode shift and width, maker, cases kept
+FORMATS = {
+    "sop1": (0xBE800000, 8, 8, sop1, 5),
+    "sop2": (0x80000000, 23, 7, sop2, 6),
+    "sopc": (0xBF000000, 16, 7, sopc, 5),
+    "sopk": (0xB0000000, 23, 5, sopk, 8),
+    "sopp": (0xBF800000, 16, 7, sopp, 12),
+    "smem": (0xF4000000, 18, 8, smem, 10),
+    "vop1": (0x7E000000, 9, 8, short("1"), 8),
+    "vop2": (0x00000000, 25, 6, short("2"), 10),
+    "vopc": (0x7C000000, 17, 8, short("c"), 4),
+    "vop3": (0xD4000000, 16, 10, vop3, 9),
+    "vop3p": (0xCC000000, 16, 7, vop3p, 16),
+    "vinterp": (0xCD000000, 16, 7, vinterp, 6),
+    "vopd": (0xC8000000, 22, 4, vopd, 100),
+    "ds": (0xD8000000, 18, 8, ds, 6),
+    "flat": (0xDC000000, 18, 7, flat, 5),
+    "scratch": (0xDC010000, 18, 7, flat, 9),
+    "global": (0xDC020000, 18, 7, flat, 6),
+    "mubuf": (0xE0000000, 18, 8, mubuf, 6),
+}
+
+
+def write(path, cpu, wave64, scale, formats=FORMATS, features="", version="19", keep=None):
+    lines = []
+    for name in formats:
+        base, shift, width, make, wanted = FORMATS[name]
+        wanted = max(1, int(wanted * scale))
+        fields = Fields(f"{path} {name}")
+        cases = []
+        for number in range(1 << width):
+            word = base | number << shift
+            if name == "sop2" and word >> 28 >= 0xB or name == "sopk" and word >> 23 >= 0x17D or name == "vop2" and number >= 0x3E:
+                continue  # another format's prefix
+            cases += [(number, make(fields, word)) for _ in range(wanted * 12)]
+        results = disassemble([case for _, case in cases], cpu, wave64, features, version)
+        accepted, rejected, marked = {}, {}, {}
+        lines.append(f"# {name}")
+        for (number, case), (text, size) in zip(cases, results):
+            if keep and not (text and keep(text)):
+                continue
+            seen, limit = accepted, wanted
+            if text is None or "/*" in text:  # LLVM marks operands it does not believe in a comment
+                seen, limit = rejected if text is None else marked, 1 + wanted // 8
+            seen[number] = seen.get(number, 0) + 1
+            if seen[number] <= limit:
+                words = case if text is None else case[:size]
+                lines.append(" ".join(f"{word:08x}" for word in words) + "\t" + (text or ""))
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", path), "w") as f:
+        f.write("\n".join(lines) + "\n")
+    print(path, sum("\t" in line for line in lines), file=sys.stderr)
+
+
+def main():
+    write("gfx1151.wave32.llvm19.txt", "gfx1151", False, 1.0)
+    write("gfx1151.wave64.llvm19.txt", "gfx1151", True, 0.3)
+    write("gfx1100.wave32.llvm19.txt", "gfx1100", False, 0.3)
+    # Halves of 16-bit registers, which LLVM 19 takes for an invalid register or ignores.
+    halves = re.compile(r"v\d+\.h|op_sel")
+    write("gfx1151.true16.llvm22.txt", "gfx1151", False, 0.5, ["vop1", "vop2", "vopc", "vop3"], version="22", keep=halves.search)
+
+
+if __name__ == "__main__":
+    main()

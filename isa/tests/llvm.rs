@@ -1,0 +1,204 @@
+//! The decoder and disassembler against LLVM's disassembler, on encodings neither chose: data made by
+//! `generate.py`, which knows nothing of this crate.
+//!
+//! Disagreements are counted by their reason, and the counts are pinned: they may only fall.
+
+use amdgpu_isa::{Fields, Instruction, Opcode, Target, decode, disassemble};
+use expect_test::expect;
+
+/// Disagreements with LLVM.
+#[derive(Debug, Default)]
+struct Disagreements {
+    /// Both decode, to different text for no known reason.
+    text: Vec<String>,
+    /// VOP3's choice of halves of 16-bit operands, which LLVM 19 prints for few operations.
+    halves: Vec<String>,
+    /// A negated or absolute integer: LLVM prints bits that mean nothing, as `sext()` if it must.
+    integer_modifier: Vec<String>,
+    /// The most significant bit of a FLAT offset, which the hardware ignores.
+    flat_offset: Vec<String>,
+    /// Only LLVM decodes: operand codes that are reserved on gfx11 (VCCZ and EXECZ, constants where
+    /// there must be a register, a literal beside DPP or as a buffer's offset).
+    reserved: Vec<String>,
+    /// Only we decode: halves of 16-bit VGPRs in 32-bit encodings, to LLVM 19 an invalid register.
+    /// The LLVM 22 data has them.
+    short_halves: Vec<String>,
+    /// Only we decode: an operand LLVM marks as impossible.
+    impossible_operand: Vec<String>,
+    /// Only we decode: LLVM rejects bits that the operation does not use, operations missing from its
+    /// tables, and halves of 16-bit registers.
+    unused_bits: Vec<String>,
+}
+
+impl Disagreements {
+    fn counts(&self) -> [usize; 8] {
+        [
+            &self.text,
+            &self.halves,
+            &self.integer_modifier,
+            &self.flat_offset,
+            &self.reserved,
+            &self.short_halves,
+            &self.impossible_operand,
+            &self.unused_bits,
+        ]
+        .map(Vec::len)
+    }
+
+    fn check(&self, pinned: [usize; 8]) {
+        assert_eq!(self.counts(), pinned, "{self:#?}");
+    }
+}
+
+fn compare(data: &str, target: Target, wave32: bool) -> Disagreements {
+    let mut found = Disagreements::default();
+    for line in data.lines().filter(|line| !line.starts_with('#')) {
+        let (hex, theirs) = line.split_once('\t').expect("dwords, a tab, text");
+        let words = dwords(hex);
+        let result = decode(target, &words);
+        let ours = match &result {
+            Ok(instruction) => disassemble(instruction, target, wave32).to_string(),
+            Err(error) => error.to_string(),
+        };
+        let entry = format!("{hex}: {theirs} | {ours}");
+        let impossible = ["/*Invalid", "/* Invalid dpp_ctrl", "/* wave_"];
+        let accepted = !theirs.is_empty() && !impossible.iter().any(|mark| theirs.contains(mark));
+        match (result, accepted) {
+            (Ok(instruction), true) => {
+                if ours == theirs && usize::from(instruction.size) == words.len() * 4 {
+                } else if without_op_sel(&ours) == theirs {
+                    found.halves.push(entry);
+                } else if theirs.contains("sext(") || theirs.starts_with("v_ldexp_f16") {
+                    found.integer_modifier.push(entry);
+                } else if theirs.starts_with("flat_") && words[0] & 0x1000 != 0 {
+                    found.flat_offset.push(entry);
+                } else {
+                    found.text.push(entry);
+                }
+            }
+            (Err(_), true) => found.reserved.push(entry),
+            (Ok(_), false) if theirs.contains("Lo128") => found.short_halves.push(entry),
+            (Ok(_), false) if !theirs.is_empty() => found.impossible_operand.push(entry),
+            (Ok(_), false) => found.unused_bits.push(entry),
+            (Err(_), false) => {}
+        }
+    }
+    found
+}
+
+fn dwords(hex: &str) -> Vec<u32> {
+    hex.split(' ').map(|word| u32::from_str_radix(word, 16).expect("a dword in hex")).collect()
+}
+
+/// The text without its ` op_sel:[...]`.
+fn without_op_sel(text: &str) -> String {
+    let Some((before, rest)) = text.split_once(" op_sel:[") else { return text.to_owned() };
+    let (_, after) = rest.split_once(']').expect("a closed list");
+    format!("{before}{after}")
+}
+
+#[test]
+fn gfx1151_wave32() {
+    compare(include_str!("data/gfx1151.wave32.llvm19.txt"), Target::Gfx1151, true)
+        .check([0, 129, 8, 2, 41, 30, 3, 1327]);
+}
+
+#[test]
+fn gfx1151_wave64() {
+    compare(include_str!("data/gfx1151.wave64.llvm19.txt"), Target::Gfx1151, false)
+        .check([0, 33, 3, 0, 11, 6, 0, 759]);
+}
+
+#[test]
+fn gfx1100_wave32() {
+    compare(include_str!("data/gfx1100.wave32.llvm19.txt"), Target::Gfx1100, true)
+        .check([0, 30, 3, 1, 6, 7, 2, 751]);
+}
+
+/// What no encoding above confirms: operations LLVM 19 lacks on gfx11.
+#[test]
+fn every_operation_is_confirmed() {
+    let mut missing: Vec<Opcode> = Opcode::ALL.to_vec();
+    let mut confirm = |opcode| missing.retain(|&other| other != opcode);
+    for line in include_str!("data/gfx1151.wave32.llvm19.txt").lines() {
+        let Some((hex, theirs)) = line.split_once('\t').filter(|(_, theirs)| !theirs.is_empty())
+        else {
+            continue;
+        };
+        let Ok(instruction) = decode(Target::Gfx1151, &dwords(hex)) else { continue };
+        if disassemble(&instruction, Target::Gfx1151, true).to_string() != theirs {
+            continue;
+        }
+        confirm(instruction.opcode);
+        if let Fields::Vopd { y, .. } = instruction.fields {
+            confirm(y.opcode);
+        }
+    }
+    expect![[r#"
+        [
+            S_ENDPGM_ORDERED_PS_DONE,
+            V_SWAP_B16,
+            V_DOT2ACC_F32_BF16,
+            GLOBAL_LOAD_LDS_ADDTID_B32,
+            FLAT_ATOMIC_CSUB_U32,
+            GLOBAL_LOAD_LDS_U8,
+            GLOBAL_LOAD_LDS_I8,
+            GLOBAL_LOAD_LDS_U16,
+            GLOBAL_LOAD_LDS_I16,
+            GLOBAL_LOAD_LDS_B32,
+            SCRATCH_LOAD_LDS_U8,
+            SCRATCH_LOAD_LDS_I8,
+            SCRATCH_LOAD_LDS_U16,
+            SCRATCH_LOAD_LDS_I16,
+            SCRATCH_LOAD_LDS_B32,
+        ]
+    "#]].assert_debug_eq(&missing);
+}
+
+/// LLVM 22 names the half of every 16-bit register, low ones too, so it tells what `op_sel` must be.
+#[test]
+fn gfx1151_halves() {
+    let mut different = Vec::new();
+    for line in include_str!("data/gfx1151.true16.llvm22.txt").lines() {
+        let Some((hex, theirs)) = line.split_once('\t') else { continue };
+        if theirs.contains("/*") {
+            continue; // An impossible operand.
+        }
+        let instruction = decode(Target::Gfx1151, &dwords(hex));
+        let ours = match &instruction {
+            Ok(instruction) => disassemble(instruction, Target::Gfx1151, true).to_string(),
+            Err(error) => error.to_string(),
+        };
+        let plain = |text: &str| without_op_sel(text).replace(".l", "").replace(".h", "");
+        if plain(&ours) != plain(theirs) || instruction.is_ok_and(|it| halves(&it) != spelt(theirs))
+        {
+            different.push(format!("{hex}: {theirs} | {ours}"));
+        }
+    }
+    // Absolute class masks, a constant where V_PERMLANEX16 needs a VGPR, literals beside DPP, and
+    // LLVM 22's new spelling of literals that are inline constants.
+    assert_eq!(different.len(), 7, "{different:#?}");
+}
+
+/// Whether each 16-bit VGPR operand, in order of the text, is a high half.
+fn halves(instruction: &Instruction) -> Vec<bool> {
+    let Fields::Valu(valu) = instruction.fields else { return Vec::new() };
+    let info = instruction.opcode.info();
+    let high = |bit: usize| valu.op_sel >> bit & 1 != 0;
+    let mut halves = Vec::new();
+    if info.dst.is_16_bit() {
+        halves.push(high(3));
+    }
+    for (index, (src, kind)) in valu.src.into_iter().zip(info.src).enumerate() {
+        if kind.is_16_bit() && src.vgpr().is_some() {
+            halves.push(high(index));
+        }
+    }
+    halves
+}
+
+/// The same from LLVM's text: `v1.h`, `v2.l`.
+fn spelt(text: &str) -> Vec<bool> {
+    let suffixes = text.match_indices('.').map(|(at, _)| &text[at + 1..]);
+    suffixes.filter(|rest| rest.starts_with(['h', 'l'])).map(|rest| rest.starts_with('h')).collect()
+}

@@ -1,0 +1,334 @@
+//! Buffer objects, their addresses, and sync objects (amdgpu_gem.c, amdgpu_vm.c, drm_syncobj.c).
+
+use super::{RenderFile, free_handle};
+use crate::abi::buffer::{Buffer, Domain};
+use crate::abi::file::Node;
+use crate::abi::kfd::export_buffer;
+use crate::abi::process::Process;
+use crate::abi::user;
+use crate::board::PAGE;
+use crate::count::Token;
+use crate::memory::Permissions;
+use kfd::uapi::amdgpu::{self as uapi, GemCreateFlags, GemDomain, GemVaFlags};
+use selvedge_sys::{Errno, drm};
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+/// A buffer by handle, with where this file mapped it.
+#[derive(Debug)]
+pub(super) struct Handle {
+    buffer: Arc<Buffer>,
+    /// By start: length, and the count it stands for.
+    mapped: BTreeMap<u64, (u64, Token)>,
+}
+
+/// Below this no buffer can be mapped (`AMDGPU_VA_RESERVED_BOTTOM`).
+const VA_BOTTOM: u64 = 1 << 16;
+/// Non-canonical addresses (`AMDGPU_GMC_HOLE_START`, `_END`, `_MASK`).
+const HOLE: std::ops::Range<u64> = 1 << 47..0xffff_8000_0000_0000;
+const HOLE_MASK: u64 = 0xffff_ffff_ffff;
+/// Size of a VM without what the kernel reserves at its top (`AMDGPU_VA_RESERVED_TOP`).
+const VM_BYTES: u64 = (1 << 48) - ((2 << 20) + (2 << 20) + (1 << 16));
+
+impl RenderFile {
+    pub(super) fn gem_create(&self, args: &mut uapi::GemCreate) -> Result<(), Errno> {
+        let wanted = args.in_;
+        let flags = GemCreateFlags::from_bits_retain(wanted.domain_flags);
+        let valid = GemCreateFlags::CPU_ACCESS_REQUIRED
+            | GemCreateFlags::NO_CPU_ACCESS
+            | GemCreateFlags::CPU_GTT_USWC
+            | GemCreateFlags::VRAM_CLEARED
+            | GemCreateFlags::VM_ALWAYS_VALID
+            | GemCreateFlags::EXPLICIT_SYNC
+            | GemCreateFlags::GFX12_DCC
+            | GemCreateFlags::DISCARDABLE;
+        let domains = GemDomain::from_bits_retain(wanted.domains);
+        let known = GemDomain::CPU | GemDomain::GTT | GemDomain::VRAM | GemDomain::GDS;
+        let known = known | GemDomain::GWS | GemDomain::OA;
+        if !valid.contains(flags) || !known.contains(domains) || wanted.bo_size == 0 {
+            return Err(Errno::EINVAL);
+        }
+        if domains.intersects(GemDomain::GDS | GemDomain::GWS | GemDomain::OA) {
+            return Err(self.machine.refuse("buffers in GDS, GWS or OA".into()));
+        }
+        let domain = if domains.contains(GemDomain::VRAM) { Domain::Vram } else { Domain::Gtt };
+        let allocate = |domain| {
+            Buffer::allocate(&self.machine, self.gpu, domain, wanted.bo_size, flags.bits())
+        };
+        let buffer = match allocate(domain) {
+            // What does not fit VRAM goes to system memory.
+            Err(_) if domain == Domain::Vram => allocate(Domain::Gtt)?,
+            other => other?,
+        };
+        args.set_out(&uapi::GemCreateOut { handle: self.add(buffer), _pad: 0 });
+        Ok(())
+    }
+
+    fn add(&self, buffer: Arc<Buffer>) -> u32 {
+        self.allow(&buffer);
+        let mut state = self.state();
+        let handle = free_handle(|handle| state.buffers.contains_key(&handle));
+        state.buffers.insert(handle, Handle { buffer, mapped: BTreeMap::new() });
+        handle
+    }
+
+    fn buffer(&self, handle: u32) -> Result<Arc<Buffer>, Errno> {
+        self.state().buffers.get(&handle).map(|h| h.buffer.clone()).ok_or(Errno::ENOENT)
+    }
+
+    pub(super) fn gem_close(&self, handle: u32) -> Result<(), Errno> {
+        let closed = self.state().buffers.remove(&handle).ok_or(Errno::EINVAL)?;
+        for &start in closed.mapped.keys() {
+            self.vm.unmap(start);
+        }
+        self.disallow(&closed.buffer);
+        Ok(())
+    }
+
+    pub(super) fn gem_mmap(&self, args: &mut uapi::GemMmap) -> Result<(), Errno> {
+        let buffer = self.buffer(args.input().handle)?;
+        let flags = GemCreateFlags::from_bits_retain(buffer.flags);
+        if flags.contains(GemCreateFlags::NO_CPU_ACCESS) {
+            return Err(Errno::EPERM);
+        }
+        args.out = uapi::GemMmapOut { addr_ptr: buffer.offset };
+        Ok(())
+    }
+
+    pub(super) fn gem_wait_idle(&self, args: &mut uapi::GemWaitIdle) -> Result<(), Errno> {
+        let buffer = self.buffer(args.in_.handle)?;
+        let domain = if buffer.domain == Domain::Vram { GemDomain::VRAM } else { GemDomain::GTT };
+        // Submissions end before the call that makes them returns.
+        args.set_out(&uapi::GemWaitIdleOut { status: 0, domain: domain.bits() as u32 });
+        Ok(())
+    }
+
+    pub(super) fn gem_va(&self, args: &uapi::GemVa) -> Result<(), Errno> {
+        let flags = GemVaFlags::from_bits_retain(args.flags);
+        if args.va_address < VA_BOTTOM || HOLE.contains(&args.va_address) {
+            return Err(Errno::EINVAL);
+        }
+        let va = args.va_address & HOLE_MASK;
+        let size = args.map_size;
+        let end = va.checked_add(size).filter(|&end| end <= VM_BYTES).ok_or(Errno::EINVAL)?;
+        let valid = GemVaFlags::DELAY_UPDATE
+            | GemVaFlags::READABLE
+            | GemVaFlags::WRITEABLE
+            | GemVaFlags::EXECUTABLE
+            | GemVaFlags::NOALLOC;
+        if !valid.contains(flags & !GemVaFlags::empty().with_mtype(0xf)) {
+            if flags.contains(GemVaFlags::PRT) {
+                return Err(self.machine.refuse("partially resident mappings".into()));
+            }
+            return Err(Errno::EINVAL);
+        }
+        match args.operation {
+            uapi::VA_OP_MAP => self.va_map(args, va, size, flags)?,
+            uapi::VA_OP_UNMAP => self.va_unmap(args.handle, va)?,
+            uapi::VA_OP_CLEAR | uapi::VA_OP_REPLACE => {
+                if args.operation == uapi::VA_OP_REPLACE {
+                    self.buffer(args.handle)?;
+                }
+                self.va_clear(va, end)?;
+                if args.operation == uapi::VA_OP_REPLACE {
+                    self.va_map(args, va, size, flags)?;
+                }
+            }
+            _ => return Err(Errno::EINVAL),
+        }
+        if args.vm_timeline_syncobj_out != 0 {
+            let mut state = self.state();
+            let point =
+                state.sync_objects.get_mut(&args.vm_timeline_syncobj_out).ok_or(Errno::EINVAL)?;
+            *point = (*point).max(args.vm_timeline_point);
+        }
+        Ok(())
+    }
+
+    /// `amdgpu_vm_bo_map`
+    fn va_map(
+        &self,
+        args: &uapi::GemVa,
+        va: u64,
+        size: u64,
+        flags: GemVaFlags,
+    ) -> Result<(), Errno> {
+        let mut state = self.state();
+        let handle = state.buffers.get_mut(&args.handle).ok_or(Errno::ENOENT)?;
+        let inside =
+            args.offset_in_bo.checked_add(size).is_some_and(|end| end <= handle.buffer.size);
+        if !(va | size | args.offset_in_bo).is_multiple_of(PAGE) || size == 0 || !inside {
+            return Err(Errno::EINVAL);
+        }
+        let mut permissions = Permissions::empty();
+        permissions.set(Permissions::READ, flags.contains(GemVaFlags::READABLE));
+        permissions.set(Permissions::WRITE, flags.contains(GemVaFlags::WRITEABLE));
+        permissions.set(Permissions::EXECUTE, flags.contains(GemVaFlags::EXECUTABLE));
+        let backing = handle.buffer.backing.clone();
+        if !self.vm.map(va, size, backing, args.offset_in_bo, permissions) {
+            return Err(Errno::EINVAL);
+        }
+        handle.mapped.insert(va, (size, self.machine.counters.gpu_mappings.token()));
+        Ok(())
+    }
+
+    /// `amdgpu_vm_bo_unmap`: the whole mapping that starts there.
+    fn va_unmap(&self, handle: u32, va: u64) -> Result<(), Errno> {
+        let mut state = self.state();
+        let handle = state.buffers.get_mut(&handle).ok_or(Errno::ENOENT)?;
+        handle.mapped.remove(&va).ok_or(Errno::ENOENT)?;
+        self.vm.unmap(va);
+        Ok(())
+    }
+
+    /// `amdgpu_vm_bo_clear_mappings`, of whole mappings.
+    fn va_clear(&self, start: u64, end: u64) -> Result<(), Errno> {
+        let mut state = self.state();
+        for handle in state.buffers.values_mut() {
+            let hit: Vec<(u64, u64)> = handle
+                .mapped
+                .iter()
+                .map(|(&at, &(size, _))| (at, at + size))
+                .filter(|&(from, to)| from < end && to > start)
+                .collect();
+            if hit.iter().any(|&(from, to)| from < start || to > end) {
+                return Err(self.machine.refuse("cutting a mapping by GEM_VA".into()));
+            }
+            for (at, _) in hit {
+                handle.mapped.remove(&at);
+                self.vm.unmap(at);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn gem_metadata(&self, args: &mut uapi::GemMetadata) -> Result<(), Errno> {
+        let buffer = self.buffer(args.handle)?;
+        let mut metadata = buffer.metadata.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = size_of_val(&args.data);
+        match args.op {
+            uapi::GEM_METADATA_OP_SET => {
+                let size = args.data_size_bytes as usize;
+                if size > room {
+                    return Err(Errno::EINVAL);
+                }
+                let bytes = zerocopy::IntoBytes::as_bytes(&args.data)[..size].to_vec();
+                *metadata = (args.flags, bytes);
+            }
+            uapi::GEM_METADATA_OP_GET => {
+                args.flags = metadata.0;
+                args.tiling_info = 0;
+                args.data_size_bytes = metadata.1.len() as u32;
+                let bytes = zerocopy::IntoBytes::as_mut_bytes(&mut args.data);
+                bytes[..metadata.1.len()].copy_from_slice(&metadata.1);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn gem_op(&self, args: &mut uapi::GemOp) -> Result<(), Errno> {
+        let buffer = self.buffer(args.handle)?;
+        match args.op {
+            uapi::GEM_OP_GET_GEM_CREATE_INFO => {
+                let domain =
+                    if buffer.domain == Domain::Vram { GemDomain::VRAM } else { GemDomain::GTT };
+                let info = uapi::GemCreateIn {
+                    bo_size: buffer.size,
+                    alignment: PAGE,
+                    domains: domain.bits(),
+                    domain_flags: buffer.flags,
+                };
+                user::put(args.value, &info)
+            }
+            uapi::GEM_OP_SET_PLACEMENT => Ok(()),
+            operation => Err(self.machine.refuse(format!("GEM_OP {operation}"))),
+        }
+    }
+
+    pub(super) fn prime_export(
+        &self,
+        linux: &Process,
+        args: &mut drm::PrimeHandle,
+    ) -> Result<(), Errno> {
+        args.fd = export_buffer(linux, self.buffer(args.handle)?)?.cast_signed();
+        Ok(())
+    }
+
+    pub(super) fn prime_import(
+        &self,
+        linux: &Process,
+        args: &mut drm::PrimeHandle,
+    ) -> Result<(), Errno> {
+        let file = linux.file(args.fd).ok_or(Errno::EBADF)?;
+        let Node::DmaBuf(buffer) = &file.node else { return Err(Errno::EINVAL) };
+        let known = {
+            let state = self.state();
+            state
+                .buffers
+                .iter()
+                .find(|(_, h)| Arc::ptr_eq(&h.buffer, buffer))
+                .map(|(&handle, _)| handle)
+        };
+        args.handle = known.unwrap_or_else(|| self.add(buffer.clone()));
+        Ok(())
+    }
+
+    pub(super) fn syncobj_create(&self, args: &mut drm::SyncobjCreate) -> Result<(), Errno> {
+        const SIGNALED: u32 = 1;
+        if args.flags & !SIGNALED != 0 {
+            return Err(Errno::EINVAL);
+        }
+        let mut state = self.state();
+        args.handle = free_handle(|handle| state.sync_objects.contains_key(&handle));
+        state.sync_objects.insert(args.handle, 0);
+        Ok(())
+    }
+
+    pub(super) fn syncobj_destroy(&self, handle: u32) -> Result<(), Errno> {
+        self.state().sync_objects.remove(&handle).map(drop).ok_or(Errno::EINVAL)
+    }
+
+    /// Waits for points of timelines. Everything that signals does so before its call returns, so that
+    /// a point that is not reached now is reached by another thread or never: the time is slept through
+    /// in steps.
+    pub(super) fn syncobj_timeline_wait(
+        &self,
+        args: &mut drm::SyncobjTimelineWait,
+    ) -> Result<(), Errno> {
+        const WAIT_ALL: u32 = 1;
+        const STEP_NS: i64 = 1_000_000;
+        if args.count_handles == 0 {
+            return Err(Errno::EINVAL);
+        }
+        let count = args.count_handles.min(1 << 16) as usize;
+        let (mut handles, mut points) = (vec![0u8; count * 4], vec![0u8; count * 8]);
+        user::read(args.handles, &mut handles)?;
+        user::read(args.points, &mut points)?;
+        let handle = |i: usize| u32::from_le_bytes(std::array::from_fn(|b| handles[i * 4 + b]));
+        let point = |i: usize| u64::from_le_bytes(std::array::from_fn(|b| points[i * 8 + b]));
+        loop {
+            let mut reached = 0;
+            {
+                let state = self.state();
+                for i in 0..count {
+                    let at = state.sync_objects.get(&handle(i)).ok_or(Errno::ENOENT)?;
+                    if *at >= point(i) {
+                        args.first_signaled = i as u32;
+                        reached += 1;
+                    }
+                }
+            }
+            let wanted = if args.flags & WAIT_ALL != 0 { count } else { 1 };
+            if reached >= wanted {
+                return Ok(());
+            }
+            // The deadline is on the monotonic clock.
+            if args.timeout_nsec <= crate::clock::monotonic_ns() {
+                return Err(Errno::ETIME);
+            }
+            std::thread::sleep(Duration::from_nanos(STEP_NS as u64));
+        }
+    }
+}

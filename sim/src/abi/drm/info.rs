@@ -1,0 +1,181 @@
+//! Queries about the device (amdgpu_kms.c, `amdgpu_info_ioctl`).
+
+use super::RenderFile;
+use crate::abi::user;
+use kfd::uapi::amdgpu as uapi;
+use selvedge_sys::Errno;
+use zerocopy::{Immutable, IntoBytes};
+
+/// Frequency of the GPU's timestamp counter, kHz.
+const COUNTER_KHZ: u32 = 100_000;
+/// Registers of one query (`AMDGPU_INFO_READ_MMR_REG`).
+const MAX_REGISTERS: u32 = 128;
+/// GPU page of 2 MiB: fragment size 9 (gmc_v11_0.c).
+const PTE_FRAGMENT: u32 = 2 << 20;
+/// Kept back of VRAM for page tables (`AMDGPU_VM_RESERVED_VRAM`).
+const RESERVED_VRAM: u64 = 8 << 20;
+/// `AMDGPU_VRAM_TYPE_GDDR6`, `AMDGPU_VRAM_TYPE_LPDDR5`
+const VRAM_GDDR6: u32 = 9;
+const VRAM_LPDDR5: u32 = 12;
+
+impl RenderFile {
+    pub(super) fn info(&self, args: &mut uapi::Info) -> Result<(), Errno> {
+        if args.return_size == 0 || args.return_pointer == 0 {
+            return Err(Errno::EINVAL);
+        }
+        let answer = Answer { address: args.return_pointer, room: args.return_size as usize };
+        let gpu = &self.machine.gpus[self.gpu];
+        let board = &gpu.board;
+        let used =
+            |pool: Option<usize>, total: u64| total - self.machine.available(pool).min(total);
+        match args.query {
+            uapi::INFO_ACCEL_WORKING | uapi::INFO_VRAM_LOST_COUNTER => {
+                let working = args.query == uapi::INFO_ACCEL_WORKING;
+                answer.give(&u32::from(working))
+            }
+            uapi::INFO_HW_IP_COUNT => answer.give(&match args.data[0] {
+                uapi::HW_IP_GFX | uapi::HW_IP_COMPUTE => 1,
+                uapi::HW_IP_DMA => board.sdma_engines,
+                _ => 0u32,
+            }),
+            uapi::INFO_HW_IP_INFO => self.hw_ip(args.data[0], answer),
+            uapi::INFO_TIMESTAMP => answer.give(&self.machine.clock.gpu_ticks()),
+            uapi::INFO_FW_VERSION => {
+                let ver = match args.data[0] {
+                    uapi::INFO_FW_GFX_MEC => board.mec_firmware,
+                    uapi::INFO_FW_SDMA => board.sdma_firmware,
+                    other => {
+                        return Err(self.machine.refuse(format!("version of firmware {other}")));
+                    }
+                };
+                answer.give(&uapi::InfoFirmware { ver, feature: 0 })
+            }
+            uapi::INFO_VRAM_USAGE | uapi::INFO_VIS_VRAM_USAGE => {
+                answer.give(&used(Some(self.gpu), board.vram_bytes))
+            }
+            uapi::INFO_GTT_USAGE => answer.give(&used(None, board.gtt_bytes)),
+            uapi::INFO_VRAM_GTT => answer.give(&uapi::InfoVramGtt {
+                vram_size: board.vram_bytes - RESERVED_VRAM,
+                vram_cpu_accessible_size: board.vram_bytes - RESERVED_VRAM,
+                gtt_size: board.gtt_bytes,
+            }),
+            uapi::INFO_READ_MMR_REG => {
+                let [_, count, _, _] = args.data;
+                let bytes = args.return_size as usize;
+                if count > MAX_REGISTERS {
+                    return Err(Errno::EINVAL);
+                }
+                // The registers that can be read describe rasteriser and tiling, which the simulated
+                // core has not: they read as zero.
+                let values = vec![0u8; (count as usize * 4).min(bytes)];
+                user::write(args.return_pointer, &values)
+            }
+            uapi::INFO_DEV_INFO => answer.give(&self.device()),
+            uapi::INFO_MEMORY => {
+                let heap = |total: u64, usable: u64, usage: u64| uapi::HeapInfo {
+                    total_heap_size: total,
+                    usable_heap_size: usable,
+                    heap_usage: usage,
+                    max_allocation: usable / 4 * 3,
+                };
+                let usage = used(Some(self.gpu), board.vram_bytes);
+                let vram = heap(board.vram_bytes, board.vram_bytes - RESERVED_VRAM, usage);
+                answer.give(&uapi::MemoryInfo {
+                    vram,
+                    cpu_accessible_vram: vram,
+                    gtt: heap(board.gtt_bytes, board.gtt_bytes, used(None, board.gtt_bytes)),
+                })
+            }
+            uapi::INFO_RAS_ENABLED_FEATURES => answer.give(&0u64),
+            uapi::INFO_GPUVM_FAULT => answer.give(&uapi::InfoGpuvmFault::default()),
+            other => Err(self.machine.refuse(format!("INFO query {other:#04x}"))),
+        }
+    }
+
+    fn hw_ip(&self, kind: u32, answer: Answer) -> Result<(), Errno> {
+        let board = &self.machine.gpus[self.gpu].board;
+        let (version, start, size, rings) = match kind {
+            uapi::HW_IP_GFX => (board.gc_version, 32, 32, 1),
+            uapi::HW_IP_COMPUTE => (board.gc_version, 32, 32, 0xf),
+            uapi::HW_IP_DMA => (board.sdma_version, 256, 4, (1u32 << board.sdma_engines) - 1),
+            _ => return answer.give(&uapi::InfoHwIp::default()),
+        };
+        let (major, minor, revision) =
+            (u32::from(version.0), u32::from(version.1), u32::from(version.2));
+        answer.give(&uapi::InfoHwIp {
+            hw_ip_version_major: major,
+            hw_ip_version_minor: minor,
+            ib_start_alignment: start,
+            ib_size_alignment: size,
+            available_rings: rings,
+            ip_discovery_version: major << 16 | minor << 8 | revision,
+            ..uapi::InfoHwIp::default()
+        })
+    }
+
+    fn device(&self) -> uapi::InfoDevice {
+        let board = &self.machine.gpus[self.gpu].board;
+        let (low, high) = board.gpuvm_range();
+        let cache = |level, instruction, line| {
+            board
+                .caches
+                .iter()
+                .find(|c| c.level == level && c.instruction == instruction && c.line_bytes == line)
+                .map_or(0, |c| c.size_kib)
+        };
+        let mut cu_bitmap = [[0; 4]; 4];
+        for engine in 0..board.gpu.shader_engines as usize {
+            for array in 0..board.arrays_per_engine as usize {
+                // Engines beyond the fourth share rows (amdgpu_gfx.h, `bitmap`).
+                cu_bitmap[engine % 4][array + engine / 4 * 2] = (1u32 << board.cus_per_array) - 1;
+            }
+        }
+        uapi::InfoDevice {
+            device_id: board.device_id,
+            chip_rev: board.asic_revision,
+            external_rev: board.asic_revision + 1,
+            pci_rev: board.pci_revision,
+            family: board.family,
+            num_shader_engines: board.gpu.shader_engines,
+            num_shader_arrays_per_engine: board.arrays_per_engine,
+            gpu_counter_freq: COUNTER_KHZ,
+            max_engine_clock: u64::from(board.max_engine_mhz) * 1000,
+            max_memory_clock: u64::from(board.memory_mhz) * 1000,
+            cu_active_number: board.gpu.compute_units,
+            cu_bitmap,
+            num_hw_gfx_contexts: 8,
+            ids_flags: if board.is_apu { uapi::IDS_FLAGS_FUSION } else { 0 },
+            virtual_address_offset: low,
+            virtual_address_max: high + 1,
+            virtual_address_alignment: 4096,
+            pte_fragment_size: PTE_FRAGMENT,
+            gart_page_size: 4096,
+            vram_type: if board.is_apu { VRAM_LPDDR5 } else { VRAM_GDDR6 },
+            vram_bit_width: board.memory_width,
+            wave_front_size: 32,
+            num_cu_per_sh: board.cus_per_array,
+            tcp_cache_size: cache(1, false, 128),
+            num_sqc_per_wgp: 1,
+            sqc_data_cache_size: cache(1, false, 64),
+            sqc_inst_cache_size: cache(1, true, 128),
+            gl2c_cache_size: cache(2, false, 128),
+            mall_size: u64::from(cache(3, false, 64)) << 10,
+            ..uapi::InfoDevice::default()
+        }
+    }
+}
+
+/// Where an answer goes.
+#[derive(Clone, Copy)]
+struct Answer {
+    address: u64,
+    room: usize,
+}
+
+impl Answer {
+    /// Cut to the room there is.
+    fn give<T: IntoBytes + Immutable>(self, value: &T) -> Result<(), Errno> {
+        let bytes = value.as_bytes();
+        user::write(self.address, &bytes[..bytes.len().min(self.room)])
+    }
+}

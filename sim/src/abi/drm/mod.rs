@@ -1,0 +1,210 @@
+//! Render nodes: DRM's core and amdgpu, as far as a KFD client needs them.
+//!
+//! - `info`: queries.
+//! - `gem`: buffer objects and their addresses.
+//! - `submit`: contexts and command submission.
+
+mod gem;
+mod info;
+mod submit;
+
+use super::buffer::Buffer;
+use super::exchange::Call;
+use super::process::{Mappable, Process};
+use super::user;
+use crate::count::Token;
+use crate::machine::Shared;
+use crate::memory::AddressSpace;
+use kfd::uapi::amdgpu as uapi;
+use selvedge_sys::uapi::{kind, number};
+use selvedge_sys::{Errno, drm};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use zerocopy::IntoBytes;
+
+/// What an open render node is (`struct amdgpu_fpriv`).
+#[derive(Debug)]
+pub(crate) struct RenderFile {
+    machine: Arc<Shared>,
+    pub(crate) gpu: usize,
+    pub(crate) vm: Arc<AddressSpace>,
+    /// Whether a kfd_process has the VM.
+    compute: AtomicBool,
+    /// Buffers that may be mapped through this file, by mmap offset, with how often they were allowed
+    /// (`drm_vma_node_allow`).
+    allowed: Mutex<BTreeMap<u64, (Arc<Buffer>, u32)>>,
+    state: Mutex<State>,
+    _token: Token,
+}
+
+/// Objects of a file by handle.
+#[derive(Debug, Default)]
+struct State {
+    buffers: BTreeMap<u32, gem::Handle>,
+    contexts: BTreeMap<u32, submit::Context>,
+    buffer_lists: BTreeSet<u32>,
+    /// Timeline sync objects: the highest point signalled.
+    sync_objects: BTreeMap<u32, u64>,
+}
+
+/// The lowest free handle; DRM's start at 1.
+fn free_handle(taken: impl Fn(u32) -> bool) -> u32 {
+    (1..u32::MAX).find(|&handle| !taken(handle)).unwrap_or(u32::MAX)
+}
+
+impl RenderFile {
+    pub(crate) fn new(machine: &Arc<Shared>, gpu: usize) -> Arc<RenderFile> {
+        Arc::new(RenderFile {
+            machine: machine.clone(),
+            gpu,
+            vm: Arc::new(AddressSpace::new()),
+            compute: AtomicBool::new(false),
+            allowed: Mutex::default(),
+            state: Mutex::default(),
+            _token: machine.counters.vms.token(),
+        })
+    }
+
+    fn allowed(&self) -> MutexGuard<'_, BTreeMap<u64, (Arc<Buffer>, u32)>> {
+        self.allowed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `amdgpu_amdkfd_gpuvm_acquire_process_vm`: false when a kfd_process has it already.
+    pub(crate) fn acquire_compute(&self) -> bool {
+        !self.compute.swap(true, Ordering::AcqRel)
+    }
+
+    pub(crate) fn release_compute(&self) {
+        self.compute.store(false, Ordering::Release);
+    }
+
+    pub(crate) fn allow(&self, buffer: &Arc<Buffer>) {
+        if buffer.offset != 0 {
+            self.allowed().entry(buffer.offset).or_insert_with(|| (buffer.clone(), 0)).1 += 1;
+        }
+    }
+
+    pub(crate) fn disallow(&self, buffer: &Arc<Buffer>) {
+        let mut allowed = self.allowed();
+        if let Some((_, count)) = allowed.get_mut(&buffer.offset) {
+            *count -= 1;
+            if *count == 0 {
+                allowed.remove(&buffer.offset);
+            }
+        }
+    }
+
+    /// `drm_gem_mmap`: the offset must be a buffer's start, the length at most its size.
+    pub(crate) fn mmap(&self, offset: u64, length: u64, cow: bool) -> Result<Mappable, Errno> {
+        let allowed = self.allowed();
+        let (buffer, _) = allowed.get(&offset).ok_or(Errno::EINVAL)?;
+        // Device memory cannot be copied on write (ttm_bo_vm.c, `ttm_bo_mmap_obj`).
+        if length > buffer.size || cow {
+            return Err(Errno::EINVAL);
+        }
+        Ok((buffer.offset, buffer.backing.clone()))
+    }
+}
+
+/// `drm_ioctl`: as the KFD's dispatcher, the number alone counts; a bad type is ENOTTY, a bad number EINVAL.
+pub(crate) fn ioctl(linux: &Process, file: &Arc<RenderFile>, call: Call) -> Result<i32, Errno> {
+    use selvedge_sys::uapi::Direction::{ReadWrite, Write};
+    if kind(call.request) != drm::BASE {
+        return Err(Errno::ENOTTY);
+    }
+    let nr = number(call.request);
+    let gem_va_bytes =
+        if file.machine.kernel.has_timelines() { size_of::<uapi::GemVa>() } else { 40 };
+    match nr {
+        0x00 => call.exchange(ReadWrite, |args| file.version(args)),
+        0x05 => call.exchange(ReadWrite, |args| client(linux, args)),
+        0x09 => call.exchange(Write, |args: &mut drm::GemClose| file.gem_close(args.handle)),
+        0x0c => call.exchange(ReadWrite, |args| file.get_cap(args)),
+        0x2d => call.exchange(ReadWrite, |args| file.prime_export(linux, args)),
+        0x2e => call.exchange(ReadWrite, |args| file.prime_import(linux, args)),
+        0xbf => call.exchange(ReadWrite, |args| file.syncobj_create(args)),
+        0xc0 => call.exchange(ReadWrite, |args: &mut drm::SyncobjDestroy| {
+            file.syncobj_destroy(args.handle)
+        }),
+        0xca => call.exchange(ReadWrite, |args| file.syncobj_timeline_wait(args)),
+        _ => match nr.wrapping_sub(drm::COMMAND_BASE) {
+            0x00 => call.exchange(ReadWrite, |args| file.gem_create(args)),
+            0x01 => call.exchange(ReadWrite, |args| file.gem_mmap(args)),
+            0x02 => call.exchange(ReadWrite, |args| file.context(args)),
+            0x03 => call.exchange(ReadWrite, |args| file.bo_list(args)),
+            0x04 => call.exchange(ReadWrite, |args| file.submit(args)),
+            0x05 => call.exchange(Write, |args| file.info(args)),
+            0x06 => call.exchange(ReadWrite, |args| file.gem_metadata(args)),
+            0x07 => call.exchange(ReadWrite, |args| file.gem_wait_idle(args)),
+            0x08 => call.bytes(Write, gem_va_bytes, |bytes, user_size| {
+                let mut args = uapi::GemVa::default();
+                let length = user_size.min(gem_va_bytes);
+                args.as_mut_bytes()[..length].copy_from_slice(&bytes[..length]);
+                file.gem_va(&args)
+            }),
+            0x09 => call.exchange(ReadWrite, |args| file.wait_submission(args)),
+            0x10 => call.exchange(ReadWrite, |args| file.gem_op(args)),
+            number @ (0x0a..=0x0f | 0x11..=0x1f) => {
+                Err(file.machine.refuse(format!("amdgpu DRM ioctl {number:#04x}")))
+            }
+            _ if !(drm::COMMAND_BASE..=0xa0).contains(&nr) => {
+                Err(file.machine.refuse(format!("DRM ioctl {nr:#04x}")))
+            }
+            _ => Err(Errno::EINVAL),
+        },
+    }
+}
+
+/// GET_CLIENT: only the caller's own file can be asked for; a render node's client is authenticated.
+fn client(linux: &Process, args: &mut drm::Client) -> Result<(), Errno> {
+    if args.idx != 0 {
+        return Err(Errno::EINVAL);
+    }
+    *args = drm::Client { auth: 1, pid: u64::from(linux.pid()), ..drm::Client::default() };
+    Ok(())
+}
+
+impl RenderFile {
+    /// VERSION: amdgpu 3.x. Strings are cut to the space given, and their true lengths returned.
+    fn version(&self, args: &mut drm::Version) -> Result<(), Errno> {
+        (args.version_major, args.version_minor) = (3, self.machine.kernel.amdgpu_minor);
+        args.version_patchlevel = 0;
+        for (length, address, text) in [
+            (&mut args.name_len, args.name, "amdgpu"),
+            (&mut args.date_len, args.date, "20150101"),
+            (&mut args.desc_len, args.desc, "AMD GPU"),
+        ] {
+            let copy = (*length as usize).min(text.len());
+            *length = text.len() as u64;
+            if address != 0 {
+                user::write(address, &text.as_bytes()[..copy])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn get_cap(&self, args: &mut drm::GetCap) -> Result<(), Errno> {
+        args.value = match args.capability {
+            // Import and export.
+            drm::CAP_PRIME => 3,
+            drm::CAP_SYNCOBJ | drm::CAP_SYNCOBJ_TIMELINE => 1,
+            // What remains concerns displays.
+            _ => return Err(Errno::EOPNOTSUPP),
+        };
+        Ok(())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for RenderFile {
+    fn drop(&mut self) {
+        let handles: Vec<u32> = self.state().buffers.keys().copied().collect();
+        for handle in handles {
+            let _ = self.gem_close(handle);
+        }
+    }
+}

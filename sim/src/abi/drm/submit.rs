@@ -1,0 +1,157 @@
+//! Contexts and command submission (amdgpu_ctx.c, amdgpu_bo_list.c, amdgpu_cs.c).
+//!
+//! Only submissions of NOPs to the SDMA engine are modelled: what a KFD client needs to have a VM's page
+//! tables made by that engine before it gives the VM to the KFD.
+
+use super::{RenderFile, free_handle};
+use crate::abi::user;
+use crate::memory::View;
+use kfd::uapi::amdgpu as uapi;
+use selvedge_sys::Errno;
+
+/// Submissions in one context.
+#[derive(Debug, Default)]
+pub(super) struct Context {
+    /// Number of the last one; they start at 1.
+    last: u64,
+}
+
+/// The SDMA packet NOP, whose count field says how many dwords it skips (sdma_v6_0_0_pkt_open.h).
+const SDMA_OP_NOP: u32 = 0;
+/// Most chunks of a submission, to bound memory.
+const MAX_CHUNKS: u32 = 4096;
+
+impl RenderFile {
+    pub(super) fn context(&self, args: &mut uapi::Ctx) -> Result<(), Errno> {
+        let wanted = args.in_;
+        let mut state = self.state();
+        match wanted.op {
+            uapi::CTX_OP_ALLOC_CTX => {
+                let id = free_handle(|id| state.contexts.contains_key(&id));
+                state.contexts.insert(id, Context::default());
+                args.set_context(id);
+                Ok(())
+            }
+            uapi::CTX_OP_FREE_CTX => {
+                state.contexts.remove(&wanted.ctx_id).map(drop).ok_or(Errno::EINVAL)
+            }
+            uapi::CTX_OP_QUERY_STATE | uapi::CTX_OP_QUERY_STATE2 => {
+                if !state.contexts.contains_key(&wanted.ctx_id) {
+                    return Err(Errno::EINVAL);
+                }
+                args.set_state_flags(0);
+                Ok(())
+            }
+            operation => Err(self.machine.refuse(format!("context operation {operation}"))),
+        }
+    }
+
+    pub(super) fn bo_list(&self, args: &mut uapi::BoList) -> Result<(), Errno> {
+        let wanted = args.in_;
+        let mut state = self.state();
+        let entry = u64::from(wanted.bo_info_size);
+        let is_list = wanted.operation != uapi::BO_LIST_OP_DESTROY;
+        if is_list {
+            for i in 0..u64::from(wanted.bo_number) {
+                let at = entry.checked_mul(i).and_then(|o| wanted.bo_info_ptr.checked_add(o));
+                let handle: u32 = user::get(at.ok_or(Errno::EFAULT)?)?;
+                if !state.buffers.contains_key(&handle) {
+                    return Err(Errno::ENOENT);
+                }
+            }
+        }
+        let list_handle = match wanted.operation {
+            uapi::BO_LIST_OP_CREATE => {
+                let handle = free_handle(|handle| state.buffer_lists.contains(&handle));
+                state.buffer_lists.insert(handle);
+                handle
+            }
+            uapi::BO_LIST_OP_DESTROY => {
+                state.buffer_lists.remove(&wanted.list_handle);
+                0
+            }
+            uapi::BO_LIST_OP_UPDATE if state.buffer_lists.contains(&wanted.list_handle) => {
+                wanted.list_handle
+            }
+            uapi::BO_LIST_OP_UPDATE => return Err(Errno::ENOENT),
+            _ => return Err(Errno::EINVAL),
+        };
+        args.set_out(&uapi::BoListOut { list_handle, _pad: 0 });
+        Ok(())
+    }
+
+    /// CS: done before it returns.
+    pub(super) fn submit(&self, args: &mut uapi::Cs) -> Result<(), Errno> {
+        let wanted = args.in_;
+        let mut state = self.state();
+        if wanted.num_chunks == 0 || !state.contexts.contains_key(&wanted.ctx_id) {
+            return Err(Errno::EINVAL);
+        }
+        if wanted.num_chunks > MAX_CHUNKS {
+            return Err(Errno::ENOMEM);
+        }
+        if wanted.bo_list_handle != 0 && !state.buffer_lists.contains(&wanted.bo_list_handle) {
+            return Err(Errno::ENOENT);
+        }
+        for i in 0..u64::from(wanted.num_chunks) {
+            let pointer: u64 = user::get(wanted.chunks.checked_add(i * 8).ok_or(Errno::EFAULT)?)?;
+            let chunk: uapi::CsChunk = user::get(pointer)?;
+            match chunk.chunk_id {
+                uapi::CHUNK_ID_IB => {
+                    if (chunk.length_dw as usize) * 4 < size_of::<uapi::CsChunkIb>() {
+                        return Err(Errno::EINVAL);
+                    }
+                    let ib: uapi::CsChunkIb = user::get(chunk.chunk_data)?;
+                    self.run(&ib)?;
+                }
+                // Everything earlier has ended; buffers are always resident.
+                uapi::CHUNK_ID_DEPENDENCIES | uapi::CHUNK_ID_BO_HANDLES => {}
+                other => return Err(self.machine.refuse(format!("submission chunk {other}"))),
+            }
+        }
+        let context = state.contexts.get_mut(&wanted.ctx_id).ok_or(Errno::EINVAL)?;
+        context.last += 1;
+        args.set_out(&uapi::CsOut { handle: context.last });
+        Ok(())
+    }
+
+    fn run(&self, ib: &uapi::CsChunkIb) -> Result<(), Errno> {
+        let engines = self.machine.gpus[self.gpu].board.sdma_engines;
+        if ib.ip_type != uapi::HW_IP_DMA {
+            return Err(self
+                .machine
+                .refuse(format!("submission to hardware block {}", ib.ip_type)));
+        }
+        if ib.ring >= engines || ib.ip_instance != 0 {
+            return Err(Errno::EINVAL);
+        }
+        let mut view = View::new(self.vm.clone());
+        let mut at = ib.va_start;
+        let end = ib.va_start.checked_add(u64::from(ib.ib_bytes)).ok_or(Errno::EINVAL)?;
+        while at < end {
+            let header = view.read_u32(at).map_err(|fault| {
+                self.machine.refuse(format!("page fault of a kernel queue: {fault}"))
+            })?;
+            if header & 0xff != SDMA_OP_NOP {
+                return Err(self
+                    .machine
+                    .refuse(format!("SDMA packet {header:#010x} of a kernel queue")));
+            }
+            let skipped = header >> 16 & 0x3fff;
+            at += 4 + u64::from(skipped) * 4;
+        }
+        Ok(())
+    }
+
+    pub(super) fn wait_submission(&self, args: &mut uapi::WaitCs) -> Result<(), Errno> {
+        let wanted = args.in_;
+        let state = self.state();
+        let context = state.contexts.get(&wanted.ctx_id).ok_or(Errno::EINVAL)?;
+        // u64::MAX asks for the last one.
+        if wanted.handle != u64::MAX && wanted.handle > context.last {
+            return Err(Errno::EINVAL);
+        }
+        args.set_out(&uapi::WaitCsOut { status: 0 });
+        Ok(())
+    }
+}

@@ -1,0 +1,460 @@
+//! Events: the slots that queues signal, and the calls that wait on them (kfd_events.c).
+
+use crate::abi::user;
+use crate::board::Extent;
+use crate::count::{Counter, Token};
+use crate::memory::{Backing, FaultReason, MemoryFault};
+use kfd::uapi::{
+    EVENT_DEBUG_EVENT, EVENT_HW_EXCEPTION, EVENT_MEMORY, EVENT_SIGNAL, EventData,
+    HW_EXCEPTION_GPU_HANG, HsaHwExceptionData, HsaMemoryExceptionData, SIGNAL_EVENT_LIMIT,
+    WAIT_INFINITE, WAIT_RESULT_COMPLETE, WAIT_RESULT_FAIL, WAIT_RESULT_TIMEOUT,
+};
+use selvedge_sys::Errno;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A slot that nobody has signalled.
+const UNSIGNALED: u64 = u64::MAX;
+/// Bytes of the event page.
+pub(crate) const PAGE_BYTES: u64 = SIGNAL_EVENT_LIMIT as u64 * 8;
+/// Slots that the oldest user space expects, before it maps the page.
+const DEFAULT_MAPPED: u64 = 256 * 8;
+/// Ids of events that no queue signals start here (`KFD_FIRST_NONSIGNAL_EVENT_ID`).
+const FIRST_NONSIGNAL: u32 = 1 << 30;
+/// The most that kcalloc gives (`KMALLOC_MAX_SIZE`), and the size of a `struct kfd_event_waiter`.
+const KMALLOC_MAX: u64 = 4 << 20;
+const WAITER_BYTES: u64 = 56;
+/// From this many signal events on, the exhaustive search goes over slots and not over events.
+const MANY_EVENTS: u64 = SIGNAL_EVENT_LIMIT as u64 / 64;
+
+#[derive(Debug)]
+struct Event {
+    kind: u32,
+    auto_reset: bool,
+    signaled: bool,
+    age: u64,
+    memory: HsaMemoryExceptionData,
+    hardware: HsaHwExceptionData,
+    /// Who waits: the wait and the place in it.
+    waiters: Vec<(u64, usize)>,
+    _token: Token,
+}
+
+impl Event {
+    fn is_gpu_signaled(&self) -> bool {
+        matches!(self.kind, EVENT_SIGNAL | EVENT_DEBUG_EVENT)
+    }
+}
+
+/// One event of one wait.
+#[derive(Debug)]
+struct Waiter {
+    /// `None` when it was destroyed meanwhile.
+    event: Option<u32>,
+    activated: bool,
+    age_enabled: bool,
+}
+
+/// The page of slots.
+#[derive(Debug)]
+struct Page {
+    backing: Arc<Backing>,
+    /// Where mmap finds it.
+    offset: u64,
+    _extent: Option<Extent>,
+}
+
+#[derive(Debug)]
+struct Table {
+    events: BTreeMap<u32, Event>,
+    waits: HashMap<u64, Vec<Waiter>>,
+    next_wait: u64,
+    page: Option<Page>,
+    mapped_bytes: u64,
+    /// Starts at 1: id 0 is never handed out.
+    signal_events: u64,
+}
+
+/// A process's events.
+#[derive(Debug)]
+pub(crate) struct Events {
+    table: Mutex<Table>,
+    changed: Condvar,
+    counter: Counter,
+}
+
+/// What CREATE_EVENT returns.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Created {
+    pub(crate) id: u32,
+    /// The slot, when it is an event that queues signal.
+    pub(crate) slot: Option<u32>,
+}
+
+impl Table {
+    fn set(&mut self, id: u32) {
+        let Some(event) = self.events.get_mut(&id) else { return };
+        event.signaled = !event.auto_reset || event.waiters.is_empty();
+        event.age = event.age.checked_add(1).unwrap_or(2);
+        for (wait, place) in &event.waiters {
+            if let Some(waiter) = self.waits.get_mut(wait).and_then(|w| w.get_mut(*place)) {
+                waiter.activated = true;
+            }
+        }
+    }
+
+    fn slot(&self, id: u32) -> Option<u64> {
+        let page = self.page.as_ref()?;
+        (u64::from(id) * 8 + 8 <= page.backing.len())
+            .then(|| page.backing.load_u64(u64::from(id) * 8))
+    }
+
+    fn is_signaled_slot(&self, id: u32) -> bool {
+        self.slot(id).is_some_and(|value| value != UNSIGNALED)
+    }
+
+    fn set_from_interrupt(&mut self, id: u32) {
+        if !self.events.get(&id).is_some_and(Event::is_gpu_signaled) {
+            return;
+        }
+        if let Some(page) = &self.page {
+            page.backing.store_u64(u64::from(id) * 8, UNSIGNALED);
+        }
+        self.set(id);
+    }
+
+    /// `test_event_condition`
+    fn condition(&self, wait: u64, all: bool) -> u32 {
+        let waiters = self.waits.get(&wait).map_or(&[][..], Vec::as_slice);
+        let mut activated = 0;
+        for waiter in waiters {
+            if waiter.event.is_none() {
+                return WAIT_RESULT_FAIL;
+            }
+            if waiter.activated {
+                if !all {
+                    return WAIT_RESULT_COMPLETE;
+                }
+                activated += 1;
+            }
+        }
+        if activated == waiters.len() { WAIT_RESULT_COMPLETE } else { WAIT_RESULT_TIMEOUT }
+    }
+
+    /// `copy_signaled_event_data`
+    fn copy_data(&self, wait: u64, events: u64) -> Result<(), Errno> {
+        for (waiter, address) in
+            self.waits[&wait].iter().zip((events..).step_by(size_of::<EventData>()))
+        {
+            let event = waiter.event.and_then(|id| self.events.get(&id)).ok_or(Errno::EINVAL)?;
+            if !waiter.activated {
+                continue;
+            }
+            match event.kind {
+                EVENT_MEMORY => user::put(address, &event.memory)?,
+                EVENT_HW_EXCEPTION => user::put(address, &event.hardware)?,
+                EVENT_SIGNAL if waiter.age_enabled => user::put(address, &event.age)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// `init_event_waiter`
+    fn add_waiter(&mut self, wait: u64, data: &EventData) -> Result<(), Errno> {
+        let event = self.events.get_mut(&data.event_id).ok_or(Errno::EINVAL)?;
+        let mut activated = event.signaled;
+        event.signaled = event.signaled && !event.auto_reset;
+        let age = data.signal().last_event_age;
+        let age_enabled = event.kind == EVENT_SIGNAL && age != 0;
+        activated |= age_enabled && age != event.age;
+        let waiters = self.waits.entry(wait).or_default();
+        if !activated {
+            event.waiters.push((wait, waiters.len()));
+        }
+        waiters.push(Waiter { event: Some(data.event_id), activated, age_enabled });
+        Ok(())
+    }
+
+    /// `free_waiters`
+    fn remove_wait(&mut self, wait: u64) {
+        for waiter in self.waits.remove(&wait).unwrap_or_default() {
+            if let Some(event) = waiter.event.and_then(|id| self.events.get_mut(&id)) {
+                event.waiters.retain(|&(w, _)| w != wait);
+            }
+        }
+    }
+}
+
+impl Events {
+    pub(crate) fn new(counter: Counter) -> Events {
+        Events {
+            table: Mutex::new(Table {
+                events: BTreeMap::new(),
+                waits: HashMap::new(),
+                next_wait: 0,
+                page: None,
+                mapped_bytes: 0,
+                signal_events: 1,
+            }),
+            changed: Condvar::new(),
+            counter,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the process has an event page.
+    pub(crate) fn has_page(&self) -> bool {
+        self.lock().page.is_some()
+    }
+
+    /// `kfd_event_page_set`: user space gives a buffer for the slots, at `offset` of the board's file.
+    pub(crate) fn set_page(&self, backing: Arc<Backing>, offset: u64) -> Result<(), Errno> {
+        let mut table = self.lock();
+        if table.page.is_some() {
+            return Err(Errno::EBUSY);
+        }
+        if backing.len() < PAGE_BYTES {
+            return Err(Errno::EINVAL);
+        }
+        fill_unsignaled(&backing);
+        table.mapped_bytes = backing.len();
+        table.page = Some(Page { backing, offset, _extent: None });
+        Ok(())
+    }
+
+    /// `kfd_event_create`
+    pub(crate) fn create(
+        &self,
+        kind: u32,
+        auto_reset: bool,
+        new_page: impl FnOnce() -> Result<Extent, Errno>,
+    ) -> Result<Created, Errno> {
+        let mut table = self.lock();
+        let id = if matches!(kind, EVENT_SIGNAL | EVENT_DEBUG_EVENT) {
+            if table.mapped_bytes != 0 && table.signal_events == table.mapped_bytes / 8 {
+                return Err(Errno::ENOSPC);
+            }
+            if table.page.is_none() {
+                let extent = new_page()?;
+                fill_unsignaled(&extent.backing);
+                let (backing, offset) = (extent.backing.clone(), extent.offset);
+                table.page = Some(Page { backing, offset, _extent: Some(extent) });
+                table.mapped_bytes = DEFAULT_MAPPED;
+            }
+            let end = u32::try_from(table.mapped_bytes / 8).unwrap_or(u32::MAX);
+            let id = (1..end).find(|id| !table.events.contains_key(id)).ok_or(Errno::ENOSPC)?;
+            if let Some(page) = &table.page {
+                page.backing.store_u64(u64::from(id) * 8, UNSIGNALED);
+            }
+            table.signal_events += 1;
+            id
+        } else {
+            (FIRST_NONSIGNAL..=i32::MAX as u32)
+                .find(|id| !table.events.contains_key(id))
+                .ok_or(Errno::ENOSPC)?
+        };
+        let event = Event {
+            kind,
+            auto_reset,
+            signaled: false,
+            age: 1,
+            memory: HsaMemoryExceptionData::default(),
+            hardware: HsaHwExceptionData::default(),
+            waiters: Vec::new(),
+            _token: self.counter.token(),
+        };
+        let slot = event.is_gpu_signaled().then_some(id);
+        table.events.insert(id, event);
+        Ok(Created { id, slot })
+    }
+
+    /// `kfd_event_destroy`
+    pub(crate) fn destroy(&self, id: u32) -> Result<(), Errno> {
+        let mut table = self.lock();
+        let event = table.events.remove(&id).ok_or(Errno::EINVAL)?;
+        if event.is_gpu_signaled() {
+            table.signal_events -= 1;
+        }
+        for (wait, place) in event.waiters {
+            if let Some(waiter) = table.waits.get_mut(&wait).and_then(|w| w.get_mut(place)) {
+                waiter.event = None;
+            }
+        }
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// `kfd_set_event`
+    pub(crate) fn set(&self, id: u32) -> Result<(), Errno> {
+        let mut table = self.lock();
+        if table.events.get(&id).ok_or(Errno::EINVAL)?.kind != EVENT_SIGNAL {
+            return Err(Errno::EINVAL);
+        }
+        table.set(id);
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// `kfd_reset_event`
+    pub(crate) fn reset(&self, id: u32) -> Result<(), Errno> {
+        let mut table = self.lock();
+        let event = table.events.get_mut(&id).ok_or(Errno::EINVAL)?;
+        if event.kind != EVENT_SIGNAL {
+            return Err(Errno::EINVAL);
+        }
+        event.signaled = false;
+        Ok(())
+    }
+
+    /// `kfd_signal_event_interrupt`, with an id of 32 valid bits as gfx9 and later send at the end of the pipe.
+    pub(crate) fn interrupt(&self, id: u32) {
+        let mut table = self.lock();
+        let limit = SIGNAL_EVENT_LIMIT as u32;
+        if id < limit && table.is_signaled_slot(id) && table.events.contains_key(&id) {
+            table.set_from_interrupt(id);
+        } else if table.page.is_some() {
+            // The id led nowhere: look at all of them.
+            let candidates: Vec<u32> = if table.signal_events < MANY_EVENTS {
+                table.events.range(..limit).map(|(&id, _)| id).collect()
+            } else {
+                (1..limit).collect()
+            };
+            for id in candidates {
+                if table.is_signaled_slot(id) {
+                    table.set_from_interrupt(id);
+                }
+            }
+        }
+        self.changed.notify_all();
+    }
+
+    /// `kfd_signal_vm_fault_event`
+    pub(crate) fn memory_fault(&self, data: HsaMemoryExceptionData) {
+        self.signal_all(EVENT_MEMORY, |event| event.memory = data);
+    }
+
+    /// `kfd_signal_reset_event`: the whole GPU was reset because it hung, and its memory is lost.
+    pub(crate) fn gpu_reset(&self, gpu_id: u32) {
+        let data = HsaHwExceptionData {
+            reset_cause: HW_EXCEPTION_GPU_HANG,
+            memory_lost: 1,
+            gpu_id,
+            ..HsaHwExceptionData::default()
+        };
+        self.signal_all(EVENT_HW_EXCEPTION, |event| event.hardware = data);
+    }
+
+    fn signal_all(&self, kind: u32, update: impl Fn(&mut Event)) {
+        let mut table = self.lock();
+        let ids: Vec<u32> = table
+            .events
+            .range(FIRST_NONSIGNAL..)
+            .filter(|(_, e)| e.kind == kind)
+            .map(|(&id, _)| id)
+            .collect();
+        for id in ids {
+            if let Some(event) = table.events.get_mut(&id) {
+                update(event);
+            }
+            table.set(id);
+        }
+        self.changed.notify_all();
+    }
+
+    /// `kfd_wait_on_events`: the call's result and its `wait_result`.
+    pub(crate) fn wait(
+        &self,
+        events: u64,
+        count: u32,
+        all: bool,
+        timeout_ms: u32,
+    ) -> (Result<(), Errno>, u32) {
+        if u64::from(count) * WAITER_BYTES > KMALLOC_MAX {
+            return (Err(Errno::ENOMEM), WAIT_RESULT_FAIL);
+        }
+        let deadline = (timeout_ms != WAIT_INFINITE).then(|| {
+            Instant::now() + Duration::from_millis(u64::from(timeout_ms.min(i32::MAX as u32)))
+        });
+        let mut table = self.lock();
+        let wait = table.next_wait;
+        table.next_wait += 1;
+        let mut result = table.begin(wait, events, count);
+        let mut outcome = WAIT_RESULT_FAIL;
+        if result.is_ok() {
+            loop {
+                outcome = table.condition(wait, all);
+                if outcome != WAIT_RESULT_TIMEOUT {
+                    break;
+                }
+                table = match deadline.map(|d| d.saturating_duration_since(Instant::now())) {
+                    Some(Duration::ZERO) => break,
+                    Some(left) => {
+                        self.changed
+                            .wait_timeout(table, left)
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .0
+                    }
+                    None => self.changed.wait(table).unwrap_or_else(PoisonError::into_inner),
+                };
+            }
+            if outcome == WAIT_RESULT_COMPLETE {
+                result = table.copy_data(wait, events);
+            }
+        }
+        table.remove_wait(wait);
+        match (result, outcome) {
+            (Err(errno), _) => (Err(errno), WAIT_RESULT_FAIL),
+            (Ok(()), WAIT_RESULT_FAIL) => (Err(Errno::EIO), WAIT_RESULT_FAIL),
+            (Ok(()), outcome) => (Ok(()), outcome),
+        }
+    }
+
+    /// `kfd_event_mmap`: where in the board's file the page is.
+    pub(crate) fn map(&self, length: u64) -> Result<(u64, Arc<Backing>), Errno> {
+        // The kernel compares orders of pages.
+        if length.next_power_of_two() > PAGE_BYTES {
+            return Err(Errno::EINVAL);
+        }
+        let mut table = self.lock();
+        let page = table.page.as_ref().ok_or(Errno::EINVAL)?;
+        let found = (page.offset, page.backing.clone());
+        table.mapped_bytes = length;
+        Ok(found)
+    }
+}
+
+impl Table {
+    fn begin(&mut self, wait: u64, events: u64, count: u32) -> Result<(), Errno> {
+        self.waits.insert(wait, Vec::new());
+        for address in (events..).step_by(size_of::<EventData>()).take(count as usize) {
+            let data: EventData = user::get(address)?;
+            self.add_waiter(wait, &data)?;
+        }
+        Ok(())
+    }
+}
+
+fn fill_unsignaled(backing: &Backing) {
+    (0..PAGE_BYTES).step_by(8).for_each(|at| backing.store_u64(at, UNSIGNALED));
+}
+
+/// The data of a page fault as the kernel passes it on from gfx11 (kfd_int_process_v11.c,
+/// `event_interrupt_wq_v11`): the page's address, and never `NoExecute`, whose bit it does not read.
+pub(crate) fn fault_data(gpu_id: u32, fault: &MemoryFault) -> HsaMemoryExceptionData {
+    let mut data = HsaMemoryExceptionData {
+        va: fault.address & !0xfff,
+        gpu_id,
+        ..HsaMemoryExceptionData::default()
+    };
+    match fault.reason {
+        FaultReason::NotPresent => data.failure.not_present = 1,
+        FaultReason::ReadOnly => data.failure.read_only = 1,
+        FaultReason::NoExecute | FaultReason::NoRead | FaultReason::Misaligned => {}
+    }
+    data
+}

@@ -1,0 +1,403 @@
+//! Allocation, mapping and sharing of buffers (kfd_chardev.c, amdgpu_amdkfd_gpuvm.c).
+
+use super::{DOORBELL_SLICE, KfdProcess, MMAP_TYPE_MMIO, mmap_offset, split_handle, user_memory};
+use crate::abi::buffer::{Buffer, Domain};
+use crate::abi::drm::RenderFile;
+use crate::abi::file::Node;
+use crate::abi::process::Process;
+use crate::abi::user;
+use crate::board::{PAGE, memfd};
+use crate::count::Token;
+use crate::memory::{AddressSpace, Permissions};
+use kfd::uapi::{self, AllocMemFlags};
+use selvedge_sys::{Errno, OpenMode};
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+
+/// The most that kmalloc_array gives.
+const KMALLOC_MAX: u64 = 4 << 20;
+/// Page frame numbers of a 48-bit VM end here (`vm_manager.max_pfn`).
+const VM_END: u64 = 1 << 48;
+
+/// A buffer as the process has it (`struct kgd_mem`).
+#[derive(Debug)]
+pub(super) struct Allocation {
+    pub(super) buffer: Arc<Buffer>,
+    pub(super) va: u64,
+    permissions: Permissions,
+    /// Appears twice in a row (`AQL_QUEUE_MEM`, for gfx7 and gfx8).
+    doubled: bool,
+    is_vram: bool,
+    imported: bool,
+    /// The file through which it may be mapped.
+    render: Arc<RenderFile>,
+    /// GPUs it is mapped on, with their address spaces.
+    mapped: BTreeMap<usize, Attachment>,
+}
+
+#[derive(Debug)]
+struct Attachment {
+    vm: Arc<AddressSpace>,
+    _token: Token,
+}
+
+impl Allocation {
+    fn places(&self) -> impl Iterator<Item = u64> {
+        let size = self.buffer.size;
+        let va = self.va;
+        (0..=u64::from(self.doubled)).map(move |copy| va.wrapping_add(copy * size))
+    }
+
+    /// `amdgpu_amdkfd_gpuvm_map_memory_to_gpu`: mapping again what is mapped does nothing.
+    fn map(&mut self, gpu: usize, vm: Arc<AddressSpace>, token: Token) -> Result<(), Errno> {
+        if self.va == 0 {
+            return Err(Errno::EINVAL);
+        }
+        if self.mapped.contains_key(&gpu) {
+            return Ok(());
+        }
+        let size = self.buffer.size;
+        let mut done = Vec::new();
+        for va in self.places() {
+            let end = va.checked_add(size);
+            let fits = va.is_multiple_of(PAGE) && end.is_some_and(|end| end <= VM_END);
+            let backing = self.buffer.backing.clone();
+            if !fits || !vm.map(va, size, backing, 0, self.permissions) {
+                done.into_iter().for_each(|va| {
+                    vm.unmap(va);
+                });
+                return Err(Errno::EINVAL);
+            }
+            done.push(va);
+        }
+        self.mapped.insert(gpu, Attachment { vm, _token: token });
+        Ok(())
+    }
+
+    fn unmap(&mut self, gpu: usize) -> Result<(), Errno> {
+        let attachment = self.mapped.remove(&gpu).ok_or(Errno::EINVAL)?;
+        self.places().for_each(|va| {
+            attachment.vm.unmap(va);
+        });
+        Ok(())
+    }
+
+    /// Whether it is mapped in `start..end` of an address space, or is the process's own memory there.
+    pub(super) fn overlaps(&self, start: u64, end: u64) -> bool {
+        let in_vm = !self.mapped.is_empty()
+            && self.places().any(|va| va < end && va.saturating_add(self.buffer.size) > start);
+        let own = self.buffer.backing.host_address() as u64;
+        let in_own =
+            self.buffer.domain == Domain::User && own < end && own + self.buffer.size > start;
+        in_vm || in_own
+    }
+
+    /// Whether it is the process's own memory, mapped at `va`.
+    pub(super) fn is_user_memory_at(&self, va: u64) -> bool {
+        self.buffer.domain == Domain::User && self.va == va && !self.mapped.is_empty()
+    }
+
+    /// The process unmapped `start..end` of its memory: what shows it on a GPU shows nothing any
+    /// more, and accesses fault (amdgpu_amdkfd_gpuvm.c, `update_invalid_user_pages`).
+    fn forget_user_memory(&self, start: u64, end: u64) {
+        let own = self.buffer.backing.host_address() as u64;
+        if self.buffer.domain == Domain::User && own < end && own + self.buffer.size > start {
+            for attachment in self.mapped.values() {
+                self.places().for_each(|va| {
+                    attachment.vm.unmap(va);
+                });
+            }
+        }
+    }
+
+    /// Unmaps it everywhere, as when the process ends.
+    pub(super) fn release(mut self) {
+        for gpu in self.mapped.keys().copied().collect::<Vec<_>>() {
+            let _ = self.unmap(gpu);
+        }
+        self.render.disallow(&self.buffer);
+    }
+}
+
+fn permissions(flags: AllocMemFlags) -> Permissions {
+    let mut permissions = Permissions::READ;
+    permissions.set(Permissions::WRITE, flags.contains(AllocMemFlags::WRITABLE));
+    permissions.set(Permissions::EXECUTE, flags.contains(AllocMemFlags::EXECUTABLE));
+    permissions
+}
+
+impl KfdProcess {
+    pub(super) fn alloc_memory(&self, args: &mut uapi::AllocMemoryOfGpuArgs) -> Result<(), Errno> {
+        let flags = AllocMemFlags::from_bits_retain(args.flags);
+        if args.size == 0 {
+            return Err(Errno::EINVAL);
+        }
+        let mut state = self.lock();
+        let vram = flags.contains(AllocMemFlags::VRAM);
+        let userptr = flags.contains(AllocMemFlags::USERPTR);
+        let without_va = args.va_addr == 0 && vram;
+        if (!without_va && state.svm.overlaps(args.va_addr, args.size))
+            || (userptr && state.svm.overlaps(args.mmap_offset, args.size))
+        {
+            return Err(Errno::EADDRINUSE);
+        }
+        let gpu = self.gpu(args.gpu_id)?;
+        let device = &mut state.devices[gpu];
+        let render = device.render().cloned().ok_or(Errno::ENODEV)?;
+        if flags.contains(AllocMemFlags::DOORBELL) {
+            if args.size != DOORBELL_SLICE {
+                return Err(Errno::EINVAL);
+            }
+        } else if flags.contains(AllocMemFlags::MMIO_REMAP) && args.size != PAGE {
+            return Err(Errno::EINVAL);
+        }
+        let doubled = flags.contains(AllocMemFlags::AQL_QUEUE_MEM);
+        let size = if doubled { args.size / 2 } else { args.size };
+        if size == 0 {
+            return Err(Errno::EINVAL);
+        }
+        let size = size.checked_next_multiple_of(PAGE).ok_or(Errno::ENOMEM)?;
+        let machine = &self.machine;
+        let board = &machine.gpus[gpu].board;
+        let buffer = if vram {
+            let domain =
+                if board.vram_is_gtt(&machine.kernel) { Domain::Gtt } else { Domain::Vram };
+            Buffer::allocate(machine, gpu, domain, size, 0)?
+        } else if flags.contains(AllocMemFlags::GTT) {
+            Buffer::allocate(machine, gpu, Domain::Gtt, size, 0)?
+        } else if userptr {
+            self.user_buffer(gpu, args.mmap_offset, size, flags)?
+        } else if flags.contains(AllocMemFlags::DOORBELL) {
+            let pages = self.doorbells(device)?.pages.backing.clone();
+            Buffer::over(machine, gpu, Domain::Registers, pages, None)
+        } else if flags.contains(AllocMemFlags::MMIO_REMAP) {
+            Buffer::over(machine, gpu, Domain::Registers, machine.remap_page(gpu).1, None)
+        } else {
+            return Err(Errno::EINVAL);
+        };
+        render.allow(&buffer);
+        args.mmap_offset = if flags.contains(AllocMemFlags::MMIO_REMAP) {
+            mmap_offset(MMAP_TYPE_MMIO, args.gpu_id)
+        } else {
+            buffer.offset
+        };
+        let allocation = Allocation {
+            buffer,
+            va: args.va_addr,
+            permissions: permissions(flags),
+            doubled,
+            is_vram: vram,
+            imported: false,
+            render,
+            mapped: BTreeMap::new(),
+        };
+        args.handle = insert(&mut device.buffers, args.gpu_id, allocation);
+        Ok(())
+    }
+
+    /// `init_user_pages`: memory of the process, which must be there.
+    fn user_buffer(
+        &self,
+        gpu: usize,
+        address: u64,
+        size: u64,
+        flags: AllocMemFlags,
+    ) -> Result<Arc<Buffer>, Errno> {
+        if address == 0 {
+            return Err(Errno::EINVAL);
+        }
+        // Only the primary's life is tied to that of the address space.
+        if !self.is_primary {
+            return Err(Errno::EOPNOTSUPP);
+        }
+        let reservation = self.machine.reserve(None, size)?;
+        let writable = flags.contains(AllocMemFlags::WRITABLE);
+        if !user::present(address, size, writable) {
+            return Err(Errno::EFAULT);
+        }
+        let backing = Arc::new(user_memory::backing(address, size));
+        Ok(Buffer::over(&self.machine, gpu, Domain::User, backing, Some(reservation)))
+    }
+
+    pub(super) fn free_memory(&self, args: &mut uapi::FreeMemoryOfGpuArgs) -> Result<(), Errno> {
+        let mut state = self.lock();
+        if state.signal_handle == Some(args.handle) {
+            return Err(Errno::EPERM);
+        }
+        let (gpu_id, index) = split_handle(args.handle);
+        let gpu = self.gpu(gpu_id)?;
+        let buffers = &mut state.devices[gpu].buffers;
+        if !buffers.get(&index).ok_or(Errno::EINVAL)?.mapped.is_empty() {
+            return Err(Errno::EBUSY);
+        }
+        if let Some(allocation) = buffers.remove(&index) {
+            allocation.release();
+        }
+        Ok(())
+    }
+
+    pub(super) fn map_memory(&self, args: &mut uapi::MapMemoryToGpuArgs) -> Result<(), Errno> {
+        let ids = device_ids(args.device_ids_array_ptr, args.n_devices, args.n_success)?;
+        let mut state = self.lock();
+        let (gpu_id, index) = split_handle(args.handle);
+        let home = self.gpu(gpu_id)?;
+        state.devices[home].vm()?;
+        if !state.devices[home].buffers.contains_key(&index) {
+            return Err(Errno::ENOMEM);
+        }
+        for (place, &id) in ids.iter().enumerate().skip(args.n_success as usize) {
+            let gpu = self.gpu(id)?;
+            let vm = state.devices[gpu].vm()?;
+            let token = self.machine.counters.gpu_mappings.token();
+            let allocation = state.devices[home].buffers.get_mut(&index).ok_or(Errno::ENOMEM)?;
+            allocation.map(gpu, vm, token)?;
+            args.n_success = place as u32 + 1;
+        }
+        Ok(())
+    }
+
+    pub(super) fn unmap_memory(
+        &self,
+        args: &mut uapi::UnmapMemoryFromGpuArgs,
+    ) -> Result<(), Errno> {
+        let ids = device_ids(args.device_ids_array_ptr, args.n_devices, args.n_success)?;
+        let mut state = self.lock();
+        let (gpu_id, index) = split_handle(args.handle);
+        let home = self.gpu(gpu_id)?;
+        if !state.devices[home].buffers.contains_key(&index) {
+            return Err(Errno::ENOMEM);
+        }
+        for (place, &id) in ids.iter().enumerate().skip(args.n_success as usize) {
+            let gpu = self.gpu(id)?;
+            let allocation = state.devices[home].buffers.get(&index).ok_or(Errno::ENOMEM)?;
+            let in_use = |va| state.devices[gpu].queue_references.contains_key(&va);
+            if allocation.mapped.contains_key(&gpu) && allocation.places().any(in_use) {
+                return Err(Errno::EBUSY);
+            }
+            let allocation = state.devices[home].buffers.get_mut(&index).ok_or(Errno::ENOMEM)?;
+            allocation.unmap(gpu)?;
+            args.n_success = place as u32 + 1;
+        }
+        Ok(())
+    }
+
+    pub(super) fn export_dmabuf(
+        &self,
+        linux: &Process,
+        args: &mut uapi::ExportDmabufArgs,
+    ) -> Result<(), Errno> {
+        let (gpu_id, index) = split_handle(args.handle);
+        let gpu = self.gpu(gpu_id)?;
+        let state = self.lock();
+        let buffer = state.devices[gpu].buffers.get(&index).ok_or(Errno::EINVAL)?.buffer.clone();
+        drop(state);
+        args.dmabuf_fd = export(linux, buffer)?;
+        Ok(())
+    }
+
+    pub(super) fn import_dmabuf(
+        &self,
+        linux: &Process,
+        args: &mut uapi::ImportDmabufArgs,
+    ) -> Result<(), Errno> {
+        let gpu = self.gpu(args.gpu_id)?;
+        let mut state = self.lock();
+        let device = &mut state.devices[gpu];
+        let render = device.render().cloned().ok_or(Errno::ENODEV)?;
+        let file = linux.file(args.dmabuf_fd.cast_signed()).ok_or(Errno::EBADF)?;
+        let Node::DmaBuf(buffer) = &file.node else { return Err(Errno::EINVAL) };
+        render.allow(buffer);
+        let allocation = Allocation {
+            is_vram: buffer.domain == Domain::Vram,
+            buffer: buffer.clone(),
+            va: args.va_addr,
+            permissions: Permissions::all(),
+            doubled: false,
+            imported: true,
+            render,
+            mapped: BTreeMap::new(),
+        };
+        args.handle = insert(&mut device.buffers, args.gpu_id, allocation);
+        Ok(())
+    }
+
+    pub(super) fn get_dmabuf_info(
+        &self,
+        linux: &Process,
+        args: &mut uapi::GetDmabufInfoArgs,
+    ) -> Result<(), Errno> {
+        if self.machine.gpus.is_empty() {
+            return Err(Errno::EINVAL);
+        }
+        let file = linux.file(args.dmabuf_fd.cast_signed()).ok_or(Errno::EBADF)?;
+        let Node::DmaBuf(buffer) = &file.node else { return Err(Errno::EINVAL) };
+        let metadata = buffer.metadata.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = args.metadata_size;
+        args.size = buffer.size;
+        args.metadata_size = metadata.1.len() as u32;
+        args.gpu_id = self.machine.gpus[buffer.gpu].id;
+        let mut flags = match buffer.domain {
+            Domain::Vram => AllocMemFlags::VRAM,
+            _ => AllocMemFlags::GTT,
+        };
+        flags.set(AllocMemFlags::PUBLIC, buffer.domain == Domain::Vram);
+        args.flags = flags.bits();
+        if !metadata.1.is_empty() && room < metadata.1.len() as u32 {
+            return Err(Errno::EINVAL);
+        }
+        if args.metadata_ptr != 0 && room != 0 {
+            user::write(args.metadata_ptr, &metadata.1)?;
+        }
+        Ok(())
+    }
+
+    /// The process is about to unmap `start..end` of its address space (the MMU notifiers of
+    /// amdgpu_hmm.c and kfd_svm.c).
+    pub(crate) fn forget_user_memory(&self, start: u64, end: u64) {
+        let mut guard = self.lock();
+        let state = &mut *guard;
+        let buffers = state.devices.iter().flat_map(|device| device.buffers.values());
+        buffers.for_each(|buffer| buffer.forget_user_memory(start, end));
+        state.svm.forget(start, end, &state.devices);
+    }
+
+    /// How many buffers of its own the process has.
+    pub(super) fn buffer_count(&self) -> u32 {
+        let state = self.lock();
+        let own = |a: &&Allocation| !a.imported || a.is_vram;
+        state.devices.iter().map(|d| d.buffers.values().filter(own).count() as u32).sum()
+    }
+}
+
+/// A dma-buf file of a buffer.
+pub(crate) fn export(linux: &Process, buffer: Arc<Buffer>) -> Result<u32, Errno> {
+    if !matches!(buffer.domain, Domain::Vram | Domain::Gtt) {
+        // The process's own pages and registers cannot be exported (amdgpu_dma_buf.c, `amdgpu_gem_prime_export`).
+        return Err(Errno::EPERM);
+    }
+    let fd = memfd(c"dmabuf").map_err(|_| Errno::EMFILE)?;
+    // lseek to the end tells a dma-buf's size.
+    let file = std::fs::File::from(fd);
+    file.set_len(buffer.size).map_err(|_| Errno::ENOMEM)?;
+    let fd = linux.install(file.into(), Node::DmaBuf(buffer), OpenMode::ReadWrite);
+    Ok(fd.cast_unsigned())
+}
+
+/// Gives an allocation the lowest free handle (`idr_alloc` from 0).
+fn insert(buffers: &mut BTreeMap<u32, Allocation>, gpu_id: u32, allocation: Allocation) -> u64 {
+    let index = (0..u32::MAX).find(|index| !buffers.contains_key(index)).unwrap_or(u32::MAX);
+    buffers.insert(index, allocation);
+    u64::from(gpu_id) << 32 | u64::from(index)
+}
+
+fn device_ids(address: u64, count: u32, done: u32) -> Result<Vec<u32>, Errno> {
+    if count == 0 || done > count {
+        return Err(Errno::EINVAL);
+    }
+    if u64::from(count) * 4 > KMALLOC_MAX {
+        return Err(Errno::ENOMEM);
+    }
+    let mut bytes = vec![0; count as usize * 4];
+    user::read(address, &mut bytes)?;
+    Ok(bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
+}

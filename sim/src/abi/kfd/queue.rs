@@ -1,0 +1,352 @@
+//! User queues (kfd_process_queue_manager.c, kfd_queue.c, kfd_device_queue_manager.c).
+
+use super::memory::Allocation;
+use super::signals::GpuInterrupts;
+use super::svm::Ranges;
+use super::{Device, KfdProcess, MMAP_TYPE_DOORBELL, mmap_offset};
+use crate::abi::user::{self, access_ok};
+use crate::board::PAGE;
+use crate::count::Token;
+use crate::cp::{AqlQueue, QueueConfiguration};
+use crate::memory::AddressSpace;
+use kfd::uapi;
+use selvedge_sys::Errno;
+use std::sync::Arc;
+
+/// Queues of a process on a device, a limit of the hardware scheduler.
+const MAX_QUEUES_PER_DEVICE: usize = 127;
+/// Queue ids of a process, and doorbells (`KFD_MAX_NUM_OF_QUEUES_PER_PROCESS`).
+const MAX_QUEUES: u32 = 1024;
+/// Doorbells for SDMA, interrupts and video (`AMDGPU_NAVI10_DOORBELL64_FIRST_NON_CP` to `LAST_NON_CP`), and
+/// where they appear again (`KFD_QUEUE_DOORBELL_MIRROR_OFFSET`).
+const NON_CP_DOORBELLS: std::ops::RangeInclusive<usize> = 0x100..=0x190;
+const DOORBELL_MIRROR: usize = 512;
+const DOORBELL_BYTES: u64 = 8;
+/// `node_props.eop_buffer_size`
+const EOP_BYTES: u32 = 4096;
+/// CU masks are cut to this many bits.
+const MAX_CU_MASK_BITS: u32 = 1024;
+
+/// A queue as the process made it.
+#[derive(Debug)]
+pub(super) struct UserQueue {
+    gpu: usize,
+    doorbell: usize,
+    ring: u64,
+    ring_bytes: u32,
+    percent: u32,
+    /// Ring as the hardware got it.
+    hardware_ring: (u64, u32),
+    control_stack_bytes: u32,
+    /// Starts of the mappings it holds.
+    references: Vec<u64>,
+    _token: Token,
+}
+
+impl UserQueue {
+    /// `QUEUE_IS_ACTIVE`, eviction aside.
+    pub(super) fn is_active(&self) -> bool {
+        self.ring_bytes > 0 && self.ring != 0 && self.percent > 0
+    }
+}
+
+/// `init_doorbell_bitmap`
+pub(super) fn doorbell_bitmap() -> Vec<bool> {
+    (0..MAX_QUEUES as usize).map(|id| NON_CP_DOORBELLS.contains(&(id % DOORBELL_MIRROR))).collect()
+}
+
+/// What CREATE_QUEUE and UPDATE_QUEUE check alike. Returns the ring's size.
+fn check_ring(percentage: u32, priority: u32, ring: u64, bytes: u32) -> Result<u32, Errno> {
+    if percentage & 0xff > uapi::MAX_QUEUE_PERCENTAGE || priority > uapi::MAX_QUEUE_PRIORITY {
+        return Err(Errno::EINVAL);
+    }
+    if ring != 0 && !access_ok(ring, 8) {
+        return Err(Errno::EFAULT);
+    }
+    if bytes != 0 && !bytes.is_power_of_two() {
+        return Err(Errno::EINVAL);
+    }
+    Ok(bytes.max(uapi::MIN_QUEUE_RING_SIZE))
+}
+
+/// `kfd_queue_buffer_get`: an address must start a buffer's mapping of exactly this size (0: of any).
+fn buffer(vm: &AddressSpace, svm: &Ranges, address: u64, bytes: u64) -> Result<u64, Errno> {
+    let page = address & !(PAGE - 1);
+    match vm.mapping_of(page) {
+        Some((start, length))
+            if start == page && (bytes == 0 || length == bytes) && !svm.overlaps(page, PAGE) =>
+        {
+            Ok(start)
+        }
+        _ => Err(Errno::EINVAL),
+    }
+}
+
+impl Device {
+    fn reference(&mut self, start: u64) {
+        *self.queue_references.entry(start).or_default() += 1;
+    }
+
+    fn unreference(&mut self, start: u64) {
+        if let Some(count) = self.queue_references.get_mut(&start) {
+            *count -= 1;
+            if *count == 0 {
+                self.queue_references.remove(&start);
+            }
+        }
+    }
+}
+
+impl KfdProcess {
+    /// `set_queue_properties_from_user`
+    fn check_queue(&self, args: &mut uapi::CreateQueueArgs) -> Result<(), Errno> {
+        args.ring_size = check_ring(
+            args.queue_percentage,
+            args.queue_priority,
+            args.ring_base_address,
+            args.ring_size,
+        )?;
+        let optional = |address: u64| address == 0 || access_ok(address, 4);
+        if !access_ok(args.read_pointer_address, 4)
+            || !access_ok(args.write_pointer_address, 4)
+            || !optional(args.eop_buffer_address)
+            || !optional(args.ctx_save_restore_address)
+        {
+            return Err(Errno::EFAULT);
+        }
+        match args.queue_type {
+            uapi::QUEUE_TYPE_SDMA_BY_ENG_ID if self.machine.kernel.minor < 17 => {
+                Err(Errno::ENOTSUPP)
+            }
+            uapi::QUEUE_TYPE_COMPUTE..=uapi::QUEUE_TYPE_SDMA_BY_ENG_ID => Ok(()),
+            _ => Err(Errno::ENOTSUPP),
+        }
+    }
+
+    /// `kfd_queue_acquire_buffers`: the starts of the mappings that the queue holds from now on.
+    fn queue_buffers(
+        &self,
+        gpu: usize,
+        vm: &AddressSpace,
+        svm: &Ranges,
+        args: &uapi::CreateQueueArgs,
+    ) -> Result<Vec<u64>, Errno> {
+        let minor = self.machine.kernel.minor;
+        if !self.machine.kernel.queue_buffers_checked {
+            // Before 6.12 only the write pointer was looked at, for the MES: one page, in a buffer.
+            let page = args.write_pointer_address & !(PAGE - 1);
+            return match vm.mapping_of(page) {
+                Some((_, PAGE)) => Ok(Vec::new()),
+                _ => Err(Errno::EINVAL),
+            };
+        }
+        let is_compute =
+            matches!(args.queue_type, uapi::QUEUE_TYPE_COMPUTE | uapi::QUEUE_TYPE_COMPUTE_AQL);
+        let metadata = if minor >= 22 { u64::from(args.metadata_ring_size) } else { 0 };
+        let ring_bytes = match u64::from(args.ring_size) + metadata {
+            bytes if minor >= 22 => bytes.next_multiple_of(PAGE),
+            // Compared in pages: a ring of less than one matches any mapping.
+            bytes => bytes / PAGE * PAGE,
+        };
+        let mut held = vec![
+            buffer(vm, svm, args.write_pointer_address, PAGE)?,
+            buffer(vm, svm, args.read_pointer_address, PAGE)?,
+            buffer(vm, svm, args.ring_base_address, ring_bytes)?,
+        ];
+        if !is_compute {
+            return Ok(held);
+        }
+        if args.eop_buffer_address != 0 {
+            let bytes = args.eop_buffer_size as u32;
+            if bytes < EOP_BYTES {
+                return Err(Errno::EINVAL);
+            }
+            let bytes = u64::from(bytes).next_multiple_of(PAGE);
+            held.push(buffer(vm, svm, args.eop_buffer_address, bytes)?);
+        }
+        let sizes = self.machine.gpus[gpu].context_save;
+        if args.ctl_stack_size != sizes.control_stack || args.ctx_save_restore_size < sizes.total {
+            return Err(Errno::EINVAL);
+        }
+        let area = u64::from(args.ctx_save_restore_size) + u64::from(sizes.debug);
+        let area = area.next_multiple_of(PAGE);
+        match buffer(vm, svm, args.ctx_save_restore_address, area) {
+            Ok(start) => held.push(start),
+            Err(_) if svm.is_always_mapped(args.ctx_save_restore_address, area, gpu) => {}
+            Err(errno) => return Err(errno),
+        }
+        Ok(held)
+    }
+
+    pub(super) fn create_queue(
+        self: &KfdProcess,
+        args: &mut uapi::CreateQueueArgs,
+    ) -> Result<(), Errno> {
+        self.check_queue(args)?;
+        let mut guard = self.lock();
+        let state = &mut *guard;
+        let gpu = self.gpu(args.gpu_id)?;
+        let device = &mut state.devices[gpu];
+        let vm = device.vm().map_err(|_| Errno::ESRCH)?;
+        let board = &self.machine.gpus[gpu].board;
+        if args.queue_type == uapi::QUEUE_TYPE_SDMA_BY_ENG_ID
+            && args.sdma_engine_id >= board.sdma_engines
+        {
+            return Err(Errno::EINVAL);
+        }
+        self.doorbells(device)?;
+        let references = self.queue_buffers(gpu, &vm, &state.svm, args)?;
+        if state.queues.values().filter(|q| q.gpu == gpu).count() >= MAX_QUEUES_PER_DEVICE {
+            return Err(Errno::ENOSPC);
+        }
+        let id = (0..MAX_QUEUES).find(|id| !state.queues.contains_key(id)).ok_or(Errno::ENOMEM)?;
+        if args.queue_type != uapi::QUEUE_TYPE_COMPUTE_AQL {
+            let kind = match args.queue_type {
+                uapi::QUEUE_TYPE_COMPUTE => "compute queues of PM4 packets",
+                _ => "SDMA queues",
+            };
+            return Err(self.machine.refuse(kind.into()));
+        }
+        // The firmware's scheduler polls the write pointer through the GART: the buffer is pinned
+        // (`amdgpu_amdkfd_map_gtt_bo_to_gart`), which the process's own pages cannot be.
+        let write_page = args.write_pointer_address & !(PAGE - 1);
+        let is_user = |a: &Allocation| a.is_user_memory_at(write_page);
+        if state.devices.iter().any(|device| device.buffers.values().any(is_user)) {
+            return Err(Errno::EPERM);
+        }
+        let device = &mut state.devices[gpu];
+        let trap_handler = device.trap_handler;
+        let doorbells = self.doorbells(device)?;
+        let doorbell = doorbells.taken.iter().position(|taken| !taken).ok_or(Errno::EBUSY)?;
+        doorbells.taken[doorbell] = true;
+        let byte = doorbell as u64 * DOORBELL_BYTES;
+        let configuration = QueueConfiguration {
+            id,
+            ring: (args.ring_base_address, args.ring_size),
+            read_pointer: args.read_pointer_address,
+            write_pointer: args.write_pointer_address,
+            doorbell: (doorbells.pages.backing.clone(), byte),
+            trap_handler,
+        };
+        references.iter().for_each(|&start| device.reference(start));
+        let queue = UserQueue {
+            gpu,
+            doorbell,
+            ring: args.ring_base_address,
+            ring_bytes: args.ring_size,
+            percent: args.queue_percentage & 0xff,
+            hardware_ring: configuration.ring,
+            control_stack_bytes: args.ctl_stack_size,
+            references,
+            _token: self.machine.counters.queues.token(),
+        };
+        let host = Arc::new(GpuInterrupts { signals: self.signals.clone(), gpu });
+        let processors = self.machine.gpus[gpu].processors.clone();
+        let active = queue.is_active();
+        self.signals.add_queue(id, gpu, args.ctx_save_restore_address, || {
+            let processor = AqlQueue::start(processors, configuration, vm, host);
+            if !active {
+                processor.set_running(false);
+            }
+            processor
+        });
+        state.queues.insert(id, queue);
+        args.queue_id = id;
+        args.doorbell_offset = mmap_offset(MMAP_TYPE_DOORBELL, args.gpu_id) | byte;
+        Ok(())
+    }
+
+    pub(super) fn destroy_queue(&self, args: &mut uapi::DestroyQueueArgs) -> Result<(), Errno> {
+        let mut state = self.lock();
+        let queue = state.queues.remove(&args.queue_id).ok_or(Errno::EINVAL)?;
+        self.signals.destroy_queue(args.queue_id);
+        let device = &mut state.devices[queue.gpu];
+        queue.references.iter().for_each(|&start| device.unreference(start));
+        if let Some(doorbells) = &mut device.doorbells {
+            doorbells.taken[queue.doorbell] = false;
+        }
+        if device.gws == Some(args.queue_id) {
+            device.gws = None;
+        }
+        Ok(())
+    }
+
+    pub(super) fn update_queue(&self, args: &mut uapi::UpdateQueueArgs) -> Result<(), Errno> {
+        let bytes = check_ring(
+            args.queue_percentage,
+            args.queue_priority,
+            args.ring_base_address,
+            args.ring_size,
+        )?;
+        let mut guard = self.lock();
+        let state = &mut *guard;
+        let queue = state.queues.get_mut(&args.queue_id).ok_or(Errno::EFAULT)?;
+        if args.ring_base_address != 0 && self.machine.kernel.queue_buffers_checked {
+            let vm = state.devices[queue.gpu].vm()?;
+            buffer(&vm, &state.svm, args.ring_base_address, u64::from(bytes) / PAGE * PAGE)
+                .map_err(|_| Errno::EFAULT)?;
+        }
+        if args.ring_base_address != 0 && queue.hardware_ring != (args.ring_base_address, bytes) {
+            return Err(self.machine.refuse("UPDATE_QUEUE with another ring".into()));
+        }
+        queue.ring = args.ring_base_address;
+        queue.ring_bytes = bytes;
+        queue.percent = args.queue_percentage & 0xff;
+        let active = queue.is_active() && !state.queues_paused;
+        self.signals.set_running(args.queue_id, active)
+    }
+
+    pub(super) fn set_cu_mask(&self, args: &mut uapi::SetCuMaskArgs) -> Result<(), Errno> {
+        if !args.num_cu_mask.is_multiple_of(32) || args.num_cu_mask == 0 {
+            return Err(Errno::EINVAL);
+        }
+        let mut mask = vec![0; args.num_cu_mask.min(MAX_CU_MASK_BITS) as usize / 8];
+        user::read(args.cu_mask_ptr, &mut mask)?;
+        if !self.lock().queues.contains_key(&args.queue_id) {
+            return Err(Errno::EFAULT);
+        }
+        // Compute units of a workgroup processor go together (gfx10 and later). Which ones a
+        // queue runs on changes no result, and the simulated core has no placement.
+        let half = |byte: &u8| (byte ^ byte >> 1) & 0x55 != 0;
+        if mask.iter().any(half) { Err(Errno::EINVAL) } else { Ok(()) }
+    }
+
+    /// `pqm_get_wave_state`, of a queue that is stopped. No waves are ever saved: a queue
+    /// stops when none runs.
+    pub(super) fn get_queue_wave_state(
+        &self,
+        args: &mut uapi::GetQueueWaveStateArgs,
+    ) -> Result<(), Errno> {
+        let state = self.lock();
+        let queue = state.queues.get(&args.queue_id).ok_or(Errno::EFAULT)?;
+        if queue.is_active() {
+            return Err(Errno::EINVAL);
+        }
+        args.ctl_stack_used_size = 0;
+        args.save_area_used_size = 0;
+        let stack = queue.control_stack_bytes;
+        // Offsets and sizes of the control stack and of the waves' state (kfd_mqd_manager_v11.c,
+        // `get_wave_state`).
+        user::put(args.ctl_stack_address, &[stack, 0, stack, 0])
+    }
+
+    pub(super) fn alloc_queue_gws(&self, args: &mut uapi::AllocQueueGwsArgs) -> Result<(), Errno> {
+        let mut guard = self.lock();
+        let state = &mut *guard;
+        let gpu = state.queues.get(&args.queue_id).ok_or(Errno::EINVAL)?.gpu;
+        let device = &mut state.devices[gpu];
+        args.first_gws = 0;
+        match (args.num_gws != 0, device.gws) {
+            (true, Some(_)) => Err(Errno::EBUSY),
+            (false, None) => Err(Errno::EINVAL),
+            (true, None) => {
+                device.gws = Some(args.queue_id);
+                Ok(())
+            }
+            (false, Some(_)) => {
+                device.gws = None;
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What the hardware tells the kernel, by interrupts.
+
+use super::event::{Events, fault_data};
+use crate::abi::user;
+use crate::cp::{AqlQueue, Host};
+use crate::machine::Shared;
+use crate::memory::MemoryFault;
+use kfd::uapi::ContextSaveAreaHeader;
+use selvedge_sys::Errno;
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+/// The part of a kfd_process that interrupts reach. Command processors hold it; nothing here waits for
+/// one of them.
+#[derive(Debug)]
+pub(super) struct Signals {
+    machine: Arc<Shared>,
+    pub(super) events: Events,
+    /// Whether the process's queues on a GPU are evicted for good: after a page fault or a reset.
+    evicted: Vec<AtomicBool>,
+    queues: Mutex<BTreeMap<u32, Arc<HardwareQueue>>>,
+    /// RUNTIME_ENABLE's state: without it queue errors reach nobody.
+    pub(super) runtime_enabled: AtomicBool,
+}
+
+/// A queue as the hardware has it.
+#[derive(Debug)]
+pub(super) struct HardwareQueue {
+    gpu: usize,
+    /// Its context save area, in whose header user space says where errors go.
+    save_area: u64,
+    processor: RwLock<Option<AqlQueue>>,
+}
+
+impl HardwareQueue {
+    fn with(&self, act: impl FnOnce(&AqlQueue)) {
+        if let Some(queue) = &*self.processor.read().unwrap_or_else(PoisonError::into_inner) {
+            act(queue);
+        }
+    }
+
+    fn destroy(&self) {
+        let queue = self.processor.write().unwrap_or_else(PoisonError::into_inner).take();
+        // Outside the lock: it waits for the processor, which may be reporting something.
+        if let Some(queue) = queue {
+            queue.destroy();
+        }
+    }
+}
+
+impl Signals {
+    pub(super) fn new(machine: &Arc<Shared>) -> Signals {
+        Signals {
+            machine: machine.clone(),
+            events: Events::new(machine.counters.events.clone()),
+            evicted: machine.gpus.iter().map(|_| AtomicBool::new(false)).collect(),
+            queues: Mutex::default(),
+            runtime_enabled: AtomicBool::new(false),
+        }
+    }
+
+    fn queues(&self) -> MutexGuard<'_, BTreeMap<u32, Arc<HardwareQueue>>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a queue on the hardware. Where the process was evicted it never starts.
+    pub(super) fn add_queue(
+        &self,
+        id: u32,
+        gpu: usize,
+        save_area: u64,
+        start: impl FnOnce() -> AqlQueue,
+    ) {
+        let processor = (!self.evicted[gpu].load(Ordering::Acquire)).then(start);
+        let queue = HardwareQueue { gpu, save_area, processor: RwLock::new(processor) };
+        let queue = Arc::new(queue);
+        self.queues().insert(id, queue.clone());
+        // After the insertion, so that an eviction at the same time is not missed.
+        if self.evicted[gpu].load(Ordering::Acquire) {
+            queue.with(AqlQueue::evict);
+        }
+    }
+
+    /// Stops or continues a queue; returns when no wave of it runs.
+    ///
+    /// # Errors
+    /// ETIME when its waves did not end in the time that the kernel waits for preemption.
+    pub(super) fn set_running(&self, id: u32, running: bool) -> Result<(), Errno> {
+        let queue = self.queues().get(&id).cloned();
+        let mut done = true;
+        if let Some(queue) = queue {
+            queue.with(|processor| done = processor.set_running(running));
+        }
+        if done { Ok(()) } else { Err(Errno::ETIME) }
+    }
+
+    pub(super) fn destroy_queue(&self, id: u32) {
+        let queue = self.queues().remove(&id);
+        if let Some(queue) = queue {
+            queue.destroy();
+        }
+    }
+
+    pub(super) fn destroy_queues(&self) {
+        let queues = std::mem::take(&mut *self.queues());
+        queues.values().for_each(|queue| queue.destroy());
+    }
+
+    /// `kfd_dqm_evict_pasid`: all queues of the process on the GPU stop, and none starts again.
+    fn evict(&self, gpu: usize) {
+        self.evicted[gpu].store(true, Ordering::Release);
+        let queues: Vec<_> = self.queues().values().filter(|q| q.gpu == gpu).cloned().collect();
+        queues.iter().for_each(|queue| queue.with(AqlQueue::evict));
+    }
+
+    pub(super) fn gpu_reset(&self, gpu: usize) {
+        self.evict(gpu);
+        self.events.gpu_reset(self.machine.gpus[gpu].id);
+    }
+
+    /// `kfd_send_exception_to_runtime`: ORs the mask into the queue's error payload and sets its
+    /// error event, both named by the header of its context save area.
+    fn send_to_runtime(&self, queue_id: u32, exceptions: u64) {
+        let Some(queue) = self.queues().get(&queue_id).cloned() else { return };
+        let header = queue.save_area;
+        let payload_at = header + offset_of!(ContextSaveAreaHeader, err_payload_addr) as u64;
+        let event_at = header + offset_of!(ContextSaveAreaHeader, err_event_id) as u64;
+        let (Ok(payload), Ok(event)) = (user::get::<u64>(payload_at), user::get::<u32>(event_at))
+        else {
+            return;
+        };
+        let Ok(reasons) = user::get::<u64>(payload) else { return };
+        if user::put(payload, &(reasons | exceptions)).is_ok() {
+            // An event that is none is ignored, as the kernel does.
+            let _ = self.events.set(event);
+        }
+    }
+}
+
+/// The interrupts of a process on one GPU.
+#[derive(Debug)]
+pub(super) struct GpuInterrupts {
+    pub(super) signals: Arc<Signals>,
+    pub(super) gpu: usize,
+}
+
+impl Host for GpuInterrupts {
+    fn end_of_pipe_interrupt(&self, context_id: u32) {
+        if self.signals.machine.faults.interrupt_arrives() {
+            self.signals.events.interrupt(context_id);
+        }
+    }
+
+    fn queue_error(&self, queue_id: u32, exceptions: u64) {
+        if self.signals.runtime_enabled.load(Ordering::Acquire) {
+            self.signals.send_to_runtime(queue_id, exceptions);
+        }
+    }
+
+    fn memory_fault(&self, fault: MemoryFault) {
+        self.signals.evict(self.gpu);
+        let gpu_id = self.signals.machine.gpus[self.gpu].id;
+        self.signals.events.memory_fault(fault_data(gpu_id, &fault));
+    }
+
+    fn clock(&self) -> u64 {
+        self.signals.machine.clock.gpu_ticks()
+    }
+}

@@ -1,0 +1,19 @@
+//! Linux's ABI towards one process: files, ioctls, mappings, sysfs.
+//!
+//! - `process`: the process and the verbs of [`selvedge_sys::System`].
+//! - `kfd`: `/dev/kfd`.
+//! - `drm`: the render nodes.
+//! - `sysfs` and `topology`: files to read.
+
+pub(crate) mod buffer;
+pub(crate) mod drm;
+pub(crate) mod exchange;
+pub(crate) mod file;
+pub(crate) mod kfd;
+mod mappings;
+mod process;
+mod sysfs;
+pub(crate) mod topology;
+pub(crate) mod user;
+
+pub use process::Process;

@@ -1,0 +1,348 @@
+//! A Linux process on the machine.
+#![expect(unsafe_code, reason = "implements the seam: mmap, munmap and descriptors")]
+
+use super::exchange::Call;
+use super::file::{Descriptors, Node, OpenFile, close};
+use super::kfd::KfdProcess;
+use super::mappings::Mappings;
+use super::{drm, kfd, sysfs};
+use crate::board::memfd;
+use crate::fault::Node as FaultNode;
+use crate::machine::Shared;
+use crate::memory::Backing;
+use selvedge_sys::uapi::number;
+use selvedge_sys::{Errno, Linux, MapFlags, OpenMode, Protection, Readiness, System, fork};
+use std::ffi::{OsString, c_void};
+use std::os::fd::{IntoRawFd, OwnedFd, RawFd};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Identities of simulated processes, far from addresses and small numbers.
+static NEXT_IDENTITY: AtomicUsize = AtomicUsize::new(usize::MAX / 2);
+
+/// A Linux process on a simulated machine: an implementor of [`System`].
+///
+/// It lives inside this process of the host: its address space is ours, its file descriptors are
+/// real ones. Several can be on one machine at once. After a real fork, the child's calls on inherited
+/// device files fail as the kernel's do (EBADF from ioctl, EINVAL from mmap), and opening device files
+/// in it fails with ENODEV: the threads that play the hardware are in the parent.
+#[derive(Debug)]
+pub struct Process {
+    machine: Arc<Shared>,
+    /// The simulated process id.
+    pid: u32,
+    /// The generation of the host process it was made in.
+    generation: u32,
+    /// Which of all simulated processes this is.
+    identity: usize,
+    descriptors: Mutex<Descriptors>,
+    mappings: Mutex<Mappings>,
+    /// The primary kfd_process: made at the first open of /dev/kfd, kept until the end of the process.
+    primary: Mutex<Option<Arc<KfdProcess>>>,
+    _token: crate::count::Token,
+}
+
+/// Memory behind a range that mmap is asked for: an offset in the board's file, and the bytes.
+pub(crate) type Mappable = (u64, Arc<Backing>);
+
+fn io(error: std::io::Error) -> Errno {
+    Errno(error.raw_os_error().unwrap_or(libc::ENOMEM))
+}
+
+impl Process {
+    pub(crate) fn new(machine: Arc<Shared>) -> Arc<Process> {
+        Self::with_descriptors(machine, Descriptors::default())
+    }
+
+    fn with_descriptors(machine: Arc<Shared>, descriptors: Descriptors) -> Arc<Process> {
+        Arc::new(Process {
+            pid: machine.new_pid(),
+            generation: fork::generation(),
+            identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
+            descriptors: Mutex::new(descriptors),
+            mappings: Mutex::new(Mappings::new(machine.counters.cpu_mappings.clone())),
+            primary: Mutex::default(),
+            _token: machine.counters.processes.token(),
+            machine,
+        })
+    }
+
+    /// A child, as fork(2) makes one: it inherits the descriptors and nothing else of the device's.
+    pub fn fork(&self) -> Arc<Process> {
+        Self::with_descriptors(self.machine.clone(), self.descriptors().inherited())
+    }
+
+    /// The simulated process id.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    pub(crate) fn machine(&self) -> &Arc<Shared> {
+        &self.machine
+    }
+
+    fn descriptors(&self) -> MutexGuard<'_, Descriptors> {
+        self.descriptors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn mappings(&self) -> MutexGuard<'_, Mappings> {
+        self.mappings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether this is a forked child of the host process that the machine is in.
+    fn is_forked(&self) -> bool {
+        fork::generation() != self.generation
+    }
+
+    /// The open file of a descriptor (`fget`).
+    pub(crate) fn file(&self, fd: RawFd) -> Option<Arc<OpenFile>> {
+        self.descriptors().get(fd)
+    }
+
+    /// Gives a new open file a descriptor.
+    pub(crate) fn install(&self, fd: OwnedFd, node: Node, mode: OpenMode) -> RawFd {
+        let fd = fd.into_raw_fd();
+        let _token = self.machine.counters.files.token();
+        let file = OpenFile { node, mode, pid: self.pid, _token };
+        self.descriptors().insert(fd, Arc::new(file));
+        fd
+    }
+
+    /// The primary kfd_process, made when there is none yet (kfd_process.c, `kfd_create_process`).
+    fn primary(&self) -> Arc<KfdProcess> {
+        let mut primary = self.primary.lock().unwrap_or_else(PoisonError::into_inner);
+        primary.get_or_insert_with(|| KfdProcess::new(&self.machine, self.pid, true)).clone()
+    }
+
+    /// The primary kfd_process, if there is one.
+    pub(crate) fn existing_primary(&self) -> Option<Arc<KfdProcess>> {
+        self.primary.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A range of the address space is about to show something else or nothing: devices lose it first.
+    fn forget(&self, start: u64, length: u64) {
+        if self.is_forked() {
+            return;
+        }
+        if let Some(primary) = self.existing_primary() {
+            let end = start.saturating_add(length.next_multiple_of(4096));
+            primary.forget_user_memory(start, end);
+        }
+        self.mappings().remove(start, length);
+    }
+
+    fn mappable(
+        &self,
+        file: &OpenFile,
+        offset: u64,
+        length: u64,
+        cow: bool,
+    ) -> Result<Mappable, Errno> {
+        match &file.node {
+            Node::Kfd(_) if file.pid != self.pid && self.existing_primary().is_none() => {
+                Err(Errno::EINVAL)
+            }
+            Node::Kfd(_) => {
+                file.kfd_process().ok_or(Errno::EINVAL)?.mmap(&self.machine, offset, length)
+            }
+            Node::Render(render) => render.mmap(offset, length, cow),
+            Node::DmaBuf(buffer) => {
+                let end = offset.checked_add(length).ok_or(Errno::EINVAL)?;
+                if end > buffer.size || buffer.offset == 0 || cow {
+                    return Err(Errno::EINVAL);
+                }
+                Ok((buffer.offset + offset, buffer.backing.clone()))
+            }
+            Node::SmiEvents => Err(Errno::ENODEV),
+        }
+    }
+}
+
+// SAFETY: mmap maps either what libc's would or a part of the board's file, at an address the host's kernel
+// chose or the caller owns; ioctls write to user memory only through `user`, where the UAPI says.
+unsafe impl System for Process {
+    fn open(&self, path: &Path, mode: OpenMode) -> Result<RawFd, Errno> {
+        self.machine.faults.open()?;
+        if self.is_forked() {
+            return Err(Errno::ENODEV);
+        }
+        if path == Path::new("/dev/kfd") {
+            let fd = memfd(c"kfd").map_err(io)?;
+            return Ok(self.install(fd, Node::Kfd(Mutex::new(self.primary())), mode));
+        }
+        let minor = path.to_str().and_then(|p| p.strip_prefix("/dev/dri/renderD"));
+        let gpu = minor.and_then(|minor| minor.parse().ok()).and_then(|minor: u32| {
+            self.machine.gpus.iter().position(|gpu| gpu.render_minor == minor)
+        });
+        let Some(gpu) = gpu else { return Err(Errno::ENOENT) };
+        let fd = self.machine.memory.reopen().map_err(io)?;
+        Ok(self.install(fd, Node::Render(drm::RenderFile::new(&self.machine, gpu)), mode))
+    }
+
+    fn close(&self, fd: RawFd) -> Result<(), Errno> {
+        if self.is_forked() {
+            return close(fd);
+        }
+        let (file, ours) = self.descriptors().remove(fd);
+        let result = if ours { close(fd) } else { Ok(()) };
+        drop(file);
+        result
+    }
+
+    unsafe fn ioctl(&self, fd: RawFd, request: u32, argument: *mut c_void) -> Result<i32, Errno> {
+        if self.is_forked() {
+            return Err(Errno::EBADF);
+        }
+        let Some(file) = self.file(fd) else {
+            // SAFETY: the caller vouches for the argument.
+            return unsafe { Linux.ioctl(fd, request, argument) };
+        };
+        let call = Call { request, argument: argument.expose_provenance() as u64 };
+        match &file.node {
+            Node::Kfd(_) => {
+                self.machine.faults.ioctl(FaultNode::Kfd, number(request))?;
+                kfd::ioctl(self, &file, call)
+            }
+            Node::Render(render) => {
+                self.machine.faults.ioctl(FaultNode::Render, number(request))?;
+                drm::ioctl(self, render, call)
+            }
+            Node::DmaBuf(_) | Node::SmiEvents => Err(Errno::ENOTTY),
+        }
+    }
+
+    unsafe fn mmap(
+        &self,
+        address: *mut c_void,
+        length: usize,
+        protection: Protection,
+        flags: MapFlags,
+        fd: RawFd,
+        offset: u64,
+    ) -> Result<*mut c_void, Errno> {
+        let file = (!flags.contains(MapFlags::ANONYMOUS) && !self.is_forked())
+            .then(|| self.file(fd))
+            .flatten();
+        let Some(file) = file else {
+            if self.is_forked() && !flags.contains(MapFlags::ANONYMOUS) {
+                return Err(Errno::EINVAL);
+            }
+            if flags.contains(MapFlags::FIXED) {
+                self.forget(address as u64, length as u64);
+            }
+            // SAFETY: the caller's promise is passed on.
+            return unsafe { Linux.mmap(address, length, protection, flags, fd, offset) };
+        };
+        self.machine.faults.mmap()?;
+        let shared = flags.contains(MapFlags::SHARED);
+        if length == 0
+            || !offset.is_multiple_of(4096)
+            || shared == flags.contains(MapFlags::PRIVATE)
+        {
+            return Err(Errno::EINVAL);
+        }
+        let writes = protection.contains(Protection::WRITE);
+        if shared && writes && file.mode == OpenMode::ReadOnly {
+            return Err(Errno::EACCES);
+        }
+        let length_in_pages = (length as u64).next_multiple_of(4096);
+        let (offset, backing) = self.mappable(&file, offset, length_in_pages, !shared && writes)?;
+        // Private mappings of device memory show the device's bytes as shared ones do.
+        let flags = flags.difference(MapFlags::PRIVATE) | MapFlags::SHARED;
+        let board = self.machine.memory.fd();
+        if flags.contains(MapFlags::FIXED) {
+            self.forget(address as u64, length as u64);
+        }
+        // SAFETY: with MAP_FIXED the range is the caller's.
+        let pointer = unsafe { Linux.mmap(address, length, protection, flags, board, offset)? };
+        self.mappings().insert(pointer as u64, length as u64, backing);
+        if matches!(file.node, Node::Kfd(_)) {
+            // VM_DONTCOPY of kfd_doorbell_mmap, kfd_event_mmap and kfd_mmio_mmap.
+            // SAFETY: the range was just mapped.
+            unsafe { Linux.keep_from_children(pointer, length)? };
+        }
+        Ok(pointer)
+    }
+
+    unsafe fn munmap(&self, address: *mut c_void, length: usize) -> Result<(), Errno> {
+        self.forget(address as u64, length as u64);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { Linux.munmap(address, length) }
+    }
+
+    unsafe fn keep_from_children(&self, address: *mut c_void, length: usize) -> Result<(), Errno> {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { Linux.keep_from_children(address, length) }
+    }
+
+    fn poll(&self, fd: RawFd, timeout: Option<Duration>) -> Result<Readiness, Errno> {
+        match self.file(fd).as_deref().map(|file| &file.node) {
+            // A file without a poll method is always ready (DEFAULT_POLLMASK).
+            Some(Node::Kfd(_) | Node::DmaBuf(_)) => Ok(Readiness { readable: true, error: false }),
+            // No events ever come: nobody can ask for any without write(2).
+            Some(Node::SmiEvents | Node::Render(_)) => {
+                match timeout {
+                    Some(timeout) => std::thread::sleep(timeout),
+                    None => return Err(Errno::EINTR),
+                }
+                Ok(Readiness::default())
+            }
+            None => Linux.poll(fd, timeout),
+        }
+    }
+
+    fn read(&self, fd: RawFd, buffer: &mut [u8]) -> Result<usize, Errno> {
+        match self.file(fd).as_deref().map(|file| &file.node) {
+            Some(Node::Kfd(_) | Node::DmaBuf(_)) => Err(Errno::EINVAL),
+            Some(Node::SmiEvents | Node::Render(_)) => Err(Errno::EAGAIN),
+            None => Linux.read(fd, buffer),
+        }
+    }
+
+    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Errno> {
+        if sysfs::is_ours(path) { sysfs::read(&self.machine, path) } else { Linux.read_file(path) }
+    }
+
+    fn list_directory(&self, path: &Path) -> Result<Vec<OsString>, Errno> {
+        if sysfs::is_ours(path) {
+            sysfs::list(&self.machine, path)
+        } else {
+            Linux.list_directory(path)
+        }
+    }
+
+    fn identity(&self) -> usize {
+        self.identity
+    }
+
+    fn description(&self) -> String {
+        let names: Vec<&str> = self.machine.gpus.iter().map(|gpu| gpu.board.gpu.name).collect();
+        if names.is_empty() {
+            "simulated machine without a GPU".to_owned()
+        } else {
+            format!("simulated {}", names.join(", "))
+        }
+    }
+
+    fn is_simulated(&self) -> bool {
+        true
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.is_forked() {
+            return;
+        }
+        // As at exit: descriptors first, then the primary kfd_process with the address space.
+        let files = self.descriptors().take();
+        for (fd, file, ours) in files {
+            if ours {
+                let _ = close(fd);
+            }
+            drop(file);
+        }
+    }
+}

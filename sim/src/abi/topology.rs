@@ -1,0 +1,328 @@
+//! The topology that the KFD shows in sysfs (kfd_topology.c, kfd_crat.c).
+
+use crate::profile::{Board, Cache, ContextSave, Kernel};
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write};
+
+/// Where the topology is.
+pub(crate) const ROOT: &str = "/sys/devices/virtual/kfd/kfd/topology";
+
+/// The first processor id that the kernel gives to a GPU (kfd_crat.c, `gpu_processor_id_low`).
+const FIRST_PROCESSOR_ID: u32 = 0x8000_1000;
+
+/// `HSA_CAP_*` of kfd_sysfs.h that every gfx11 GPU has: watch points (four), doorbells of type 2,
+/// trap debugging with its two overrides, firmware support for it.
+const CAPABILITY: u32 = 0x2003_a280;
+/// `HSA_CAP_SVMAPI_SUPPORTED`
+const CAPABILITY_SVM: u32 = 0x0800_0000;
+/// `HSA_DBG_*`: watch address mask bits 7 to 29 (gfx10 and later), dispatch information always valid.
+const DEBUG_PROPERTIES: u64 = 0x5d7;
+
+/// `HSA_MEM_HEAP_TYPE_*`
+const HEAP_SYSTEM: u32 = 0;
+const HEAP_PUBLIC: u32 = 1;
+/// `HSA_IOLINKTYPE_PCIEXPRESS` and its weight (kfd_topology.h, kfd_crat.h).
+const LINK_PCIE: u32 = 2;
+const LINK_PCIE_WEIGHT: u32 = 20;
+/// `CRAT_IOLINK_FLAGS_*`
+const LINK_ENABLED: u32 = 1;
+const LINK_NON_COHERENT: u32 = 2;
+/// `HSA_CACHE_TYPE_*`
+const CACHE_DATA: u32 = 1;
+const CACHE_INSTRUCTION: u32 = 2;
+const CACHE_HSACU: u32 = 8;
+
+/// Properties of a CPU node: a desktop's sixteen cores with two threads each.
+const CPU_CORES: u32 = 32;
+const CPU_MAX_MHZ: u32 = 5187;
+const CPU_ONLY_SYSTEM_BYTES: u64 = 16 << 30;
+
+/// Files by absolute path, made once.
+#[derive(Debug)]
+pub(crate) struct Topology {
+    files: BTreeMap<String, String>,
+    gpu_ids: Vec<u32>,
+}
+
+/// Lines of `name value`.
+#[derive(Default)]
+struct Properties(String);
+
+impl Properties {
+    fn line(mut self, name: &str, value: impl Display) -> Properties {
+        let _ = writeln!(self.0, "{name} {value}");
+        self
+    }
+}
+
+impl Topology {
+    pub(crate) fn new(boards: &[Board], kernel: &Kernel) -> Topology {
+        let mut topology = Topology { files: BTreeMap::new(), gpu_ids: Vec::new() };
+        topology.put("generation_id", format!("{}\n", 1 + boards.len()));
+        let system = Properties::default()
+            .line("platform_oem", 0)
+            .line("platform_id", 0)
+            .line("platform_rev", 0);
+        topology.put("system_properties", system.0);
+        topology.cpu_node(boards, kernel);
+        let mut processor_id = FIRST_PROCESSOR_ID;
+        for (index, board) in boards.iter().enumerate() {
+            topology.gpu_node(index, board, kernel, processor_id);
+            processor_id += board.arrays() * board.cus_per_array;
+        }
+        topology
+    }
+
+    pub(crate) fn gpu_id(&self, index: usize) -> u32 {
+        self.gpu_ids[index]
+    }
+
+    pub(crate) fn render_minor(index: usize) -> u32 {
+        128 + index as u32
+    }
+
+    pub(crate) fn files(&self) -> &BTreeMap<String, String> {
+        &self.files
+    }
+
+    fn put(&mut self, path: &str, contents: String) {
+        self.files.insert(format!("{ROOT}/{path}"), contents);
+    }
+
+    fn link(&mut self, index: usize, from: usize, to: usize, board: &Board) {
+        // Into the GPU a PCIe link is not coherent (kfd_topology.c, `kfd_set_iolink_non_coherent`).
+        let flags = if to == 0 { LINK_ENABLED } else { LINK_ENABLED | LINK_NON_COHERENT };
+        let text = Properties::default()
+            .line("type", LINK_PCIE)
+            .line("version_major", 0)
+            .line("version_minor", 0)
+            .line("node_from", from)
+            .line("node_to", to)
+            .line("weight", LINK_PCIE_WEIGHT)
+            .line("min_latency", 0)
+            .line("max_latency", 0)
+            .line("min_bandwidth", if board.is_apu { 0 } else { 312 })
+            .line("max_bandwidth", 32000)
+            .line("recommended_transfer_size", 0)
+            .line("recommended_sdma_engine_id_mask", (1u32 << board.sdma_engines) - 1)
+            .line("flags", flags);
+        self.put(&format!("nodes/{from}/io_links/{index}/properties"), text.0);
+    }
+
+    fn memory(&mut self, node: usize, heap: u32, bytes: u64, width: u32, mhz: u32) {
+        let text = Properties::default()
+            .line("heap_type", heap)
+            .line("size_in_bytes", bytes)
+            .line("flags", 0)
+            .line("width", width)
+            .line("mem_clk_max", mhz);
+        self.put(&format!("nodes/{node}/mem_banks/0/properties"), text.0);
+    }
+
+    fn cpu_node(&mut self, boards: &[Board], kernel: &Kernel) {
+        self.put("nodes/0/gpu_id", "0\n".to_owned());
+        self.put("nodes/0/name", "\n".to_owned());
+        let mut text = Properties::default()
+            .line("cpu_cores_count", CPU_CORES)
+            .line("simd_count", 0)
+            .line("mem_banks_count", 1)
+            .line("caches_count", 0)
+            .line("io_links_count", boards.len());
+        for name in [
+            "p2p_links_count",
+            "cpu_core_id_base",
+            "simd_id_base",
+            "max_waves_per_simd",
+            "lds_size_in_kb",
+            "gds_size_in_kb",
+            "num_gws",
+            "wave_front_size",
+            "array_count",
+            "simd_arrays_per_engine",
+            "cu_per_simd_array",
+            "simd_per_cu",
+            "max_slots_scratch_cu",
+            "gfx_target_version",
+            "vendor_id",
+            "device_id",
+            "location_id",
+            "domain",
+            "drm_render_minor",
+            "hive_id",
+            "num_sdma_engines",
+            "num_sdma_xgmi_engines",
+            "num_sdma_queues_per_engine",
+            "num_cp_queues",
+        ] {
+            text = text.line(name, 0);
+        }
+        if kernel.queue_buffers_checked {
+            text = text.line("cwsr_size", 0).line("ctl_stack_size", 0);
+        }
+        let text = text.line("max_engine_clk_ccompute", CPU_MAX_MHZ);
+        self.put("nodes/0/properties", text.0);
+        let system = boards.iter().map(|b| b.system_bytes).max().unwrap_or(CPU_ONLY_SYSTEM_BYTES);
+        self.memory(0, HEAP_SYSTEM, system, 64, 5600);
+        for (index, board) in boards.iter().enumerate() {
+            self.link(index, 0, index + 1, board);
+        }
+    }
+
+    fn gpu_node(&mut self, index: usize, board: &Board, kernel: &Kernel, processor_id: u32) {
+        let node = index + 1;
+        let id = self.generate_id(board, kernel);
+        self.gpu_ids.push(id);
+        let caches = self.caches(node, board, processor_id);
+        self.link(0, node, 0, board);
+        let bytes = board.local_memory_bytes(kernel);
+        self.memory(node, HEAP_PUBLIC, bytes, board.memory_width, board.memory_mhz);
+        self.put(&format!("nodes/{node}/gpu_id"), format!("{id}\n"));
+        self.put(&format!("nodes/{node}/name"), "ip discovery\n".to_owned());
+        let mut text = Properties::default()
+            .line("cpu_cores_count", 0)
+            .line("simd_count", board.simds())
+            .line("mem_banks_count", 1)
+            .line("caches_count", caches)
+            .line("io_links_count", 1)
+            .line("p2p_links_count", 0)
+            .line("cpu_core_id_base", 0)
+            .line("simd_id_base", processor_id)
+            .line("max_waves_per_simd", board.waves_per_simd)
+            .line("lds_size_in_kb", board.gpu.lds_bytes >> 10)
+            .line("gds_size_in_kb", 0)
+            .line("num_gws", 64)
+            .line("wave_front_size", 32)
+            .line("array_count", board.arrays())
+            .line("simd_arrays_per_engine", board.arrays_per_engine)
+            .line("cu_per_simd_array", board.cus_per_array)
+            .line("simd_per_cu", board.simds_per_cu)
+            .line("max_slots_scratch_cu", board.gpu.scratch_slots_per_cu)
+            .line("gfx_target_version", board.gpu.gfx_target_version)
+            .line("vendor_id", 0x1002)
+            .line("device_id", board.device_id)
+            .line("location_id", board.location_id)
+            .line("domain", 0)
+            .line("drm_render_minor", Topology::render_minor(index))
+            .line("hive_id", 0)
+            .line("num_sdma_engines", board.sdma_engines)
+            .line("num_sdma_xgmi_engines", 0)
+            .line("num_sdma_queues_per_engine", 6)
+            .line("num_cp_queues", 8);
+        if kernel.queue_buffers_checked {
+            let sizes = ContextSave::of(board, kernel);
+            text = text.line("cwsr_size", sizes.total).line("ctl_stack_size", sizes.control_stack);
+        }
+        let svm = if kernel.svm { CAPABILITY_SVM } else { 0 };
+        text = text
+            .line("max_engine_clk_fcompute", board.max_engine_mhz)
+            .line("local_mem_size", 0)
+            .line("fw_version", board.mec_firmware)
+            .line("capability", CAPABILITY | svm | board.asic_revision << 22);
+        if kernel.has_capability2() {
+            text = text.line("capability2", 0);
+        }
+        let text = text
+            .line("debug_prop", DEBUG_PROPERTIES)
+            .line("sdma_fw_version", board.sdma_firmware)
+            .line("unique_id", board.unique_id)
+            .line("num_xcc", 1)
+            .line("max_engine_clk_ccompute", CPU_MAX_MHZ);
+        self.put(&format!("nodes/{node}/properties"), text.0);
+    }
+
+    /// `kfd_fill_cache_non_crat_info`, all compute units of the full arrays active. Returns how many.
+    fn caches(&mut self, node: usize, board: &Board, processor_id: u32) -> usize {
+        let mut count = 0;
+        for cache in board.caches {
+            if cache.level == 1 {
+                let (arrays, cus) = (board.arrays(), board.cus_per_array);
+                for block in (0..arrays * cus).step_by(cache.shared_by as usize) {
+                    let siblings = sibling_map(cache.shared_by, 32);
+                    self.cache(node, count, cache, processor_id + block, &siblings);
+                    count += 1;
+                }
+            } else {
+                let mut siblings = String::new();
+                for _ in 0..board.arrays() {
+                    siblings += &sibling_map(cache.shared_by, 32);
+                }
+                self.cache(node, count, cache, processor_id, &siblings);
+                count += 1;
+            }
+        }
+        count
+    }
+
+    fn cache(&mut self, node: usize, index: usize, cache: &Cache, processor: u32, siblings: &str) {
+        let kind = if cache.instruction { CACHE_INSTRUCTION } else { CACHE_DATA };
+        let text = Properties::default()
+            .line("processor_id_low", processor)
+            .line("level", cache.level)
+            .line("size", cache.size_kib)
+            .line("cache_line_size", cache.line_bytes)
+            .line("cache_lines_per_tag", 0)
+            .line("association", 0)
+            .line("latency", 0)
+            .line("type", kind | CACHE_HSACU)
+            .line("sibling_map", siblings.trim_end_matches(','));
+        self.put(&format!("nodes/{node}/caches/{index}/properties"), text.0);
+    }
+
+    /// `kfd_generate_gpu_id`
+    fn generate_id(&self, board: &Board, kernel: &Kernel) -> u32 {
+        let memory = board.local_memory_bytes(kernel);
+        let words = [
+            board.location_id & 0xff,
+            u32::from(board.subsystem.0) | u32::from(board.subsystem.1) << 16,
+            0,
+            board.device_id,
+            board.location_id >> 8,
+            memory as u32,
+            (memory >> 32) as u32,
+            1 << 16,
+        ];
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let mut id = u32::from(crc16(&bytes));
+        while id == 0 || self.gpu_ids.contains(&id) {
+            id = (id + 1) & 0xffff;
+        }
+        id
+    }
+}
+
+/// One bit a compute unit, `width` bits in all, each followed by a comma.
+fn sibling_map(ones: u32, width: u32) -> String {
+    (0..width).map(|bit| if bit < ones { "1," } else { "0," }).collect()
+}
+
+/// Linux's crc16 (lib/crc16.c): polynomial 0x8005 reflected, start 0.
+fn crc16(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0, |crc, &byte| {
+        (0..8).fold(
+            crc ^ u16::from(byte),
+            |crc, _| {
+                if crc & 1 == 1 { crc >> 1 ^ 0xa001 } else { crc >> 1 }
+            },
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{gfx1100, gfx1151};
+
+    #[test]
+    fn crc_is_the_arc_polynomial() {
+        assert_eq!(crc16(b"123456789"), 0xbb3d);
+    }
+
+    #[test]
+    fn two_boards() {
+        let kernel = Kernel::with_kfd_minor(18).unwrap();
+        let topology = Topology::new(&[gfx1100(), gfx1151()], &kernel);
+        let properties = &topology.files[&format!("{ROOT}/nodes/1/properties")];
+        assert!(properties.contains("simd_count 192\n"));
+        assert_ne!(topology.gpu_id(0), topology.gpu_id(1));
+    }
+}

@@ -1,0 +1,274 @@
+//! From a kernel dispatch packet to the shader's registers.
+
+use super::error::QueueError;
+use super::processor::{Halt, read_words};
+use super::register_file::RegisterFile;
+use crate::memory::{MemoryFault, View};
+use crate::profile::Gpu;
+use crate::shader::Launch;
+use aql::descriptor::{self, Rsrc1Gfx10, Rsrc2, UserSgprs};
+use aql::queue::offset;
+use aql::scratch::{TmpringSize, waves_are_per_shader_engine};
+use aql::{Generation, KernelDescriptor, KernelDispatch};
+
+/// Work-items that a workgroup can have (ROCr, amd_gpu_agent.cpp,
+/// HSA_AGENT_INFO_WORKGROUP_MAX_SIZE).
+const MAX_WORKGROUP: u32 = 1024;
+
+/// Bits 63:32 of the LDS aperture that the KFD sets up on gfx9 and later (kfd_flat_memory.c,
+/// kfd_init_apertures_v9).
+const SHARED_APERTURE_HI: u32 = 0x0001_0000;
+
+/// Bits 63:32 of the scratch aperture, likewise.
+const PRIVATE_APERTURE_HI: u32 = 0x0002_0000;
+
+/// What the processor knows beside the packet.
+#[derive(Debug)]
+pub(super) struct Surroundings<'a> {
+    /// The GPU.
+    pub(super) gpu: &'a Gpu,
+    /// Address of the `amd_queue_t`.
+    pub(super) queue: u64,
+    /// Address of the packet.
+    pub(super) packet: u64,
+    /// Index of the packet.
+    pub(super) index: u64,
+    /// Trap handler and its data.
+    pub(super) trap_handler: Option<(u64, u64)>,
+}
+
+/// A dispatch that passed the checks.
+#[derive(Debug)]
+pub(super) struct Dispatch<'a> {
+    packet: &'a KernelDispatch,
+    surroundings: &'a Surroundings<'a>,
+    generation: Generation,
+    descriptor: KernelDescriptor,
+    sgprs: UserSgprs,
+    lanes: u32,
+    lds_granules: u16,
+    scratch: TmpringSize,
+}
+
+impl<'a> Dispatch<'a> {
+    /// Checks the packet and the kernel it names.
+    ///
+    /// Of the reserved fields, `reserved2` is not checked: runtimes leave numbers for profilers
+    /// there.
+    pub(super) fn new(
+        packet: &'a KernelDispatch,
+        surroundings: &'a Surroundings<'a>,
+        memory: &mut View,
+    ) -> Result<Dispatch<'a>, Halt> {
+        let gpu = surroundings.gpu;
+        if packet.header.reserved() != 0 || packet.setup.reserved() != 0 || packet.reserved0 != 0 {
+            return Err(QueueError::PacketFormat(packet.to_string()).into());
+        }
+        check_grid(packet)?;
+        let size = check_workgroup(packet)?;
+        let granules = Rsrc2::granulated_lds(packet.group_segment_size);
+        let lds_granules = match granules {
+            Some(granules) if packet.group_segment_size <= gpu.lds_bytes => granules,
+            _ => {
+                let (got, limit) = (packet.group_segment_size, gpu.lds_bytes);
+                return Err(QueueError::GroupSegment { got, limit }.into());
+            }
+        };
+
+        let address = packet.kernel_object;
+        let code_object = |problem: String| QueueError::CodeObject { address, problem };
+        let generation = Generation::from_target_version(gpu.gfx_target_version)
+            .ok_or_else(|| code_object(format!("descriptors of {} are unknown", gpu.name)))?;
+        let descriptor = read_descriptor(memory, address)?;
+        if let Some(field) = descriptor.reserved_bits(generation) {
+            return Err(code_object(format!("{field} must be zero on {generation}")).into());
+        }
+        let entry = descriptor.entry(address, generation);
+        if !entry.is_multiple_of(descriptor::ENTRY_ALIGNMENT) {
+            return Err(code_object(format!("entry {entry:#x} is not a multiple of 256")).into());
+        }
+        let sgprs = UserSgprs::new(&descriptor, generation)
+            .map_err(|error| code_object(error.to_string()))?;
+
+        let lanes = descriptor.wavefront_size(generation);
+        check_registers(gpu, generation, &descriptor, size.div_ceil(lanes))?;
+        let scratch = check_scratch(packet, surroundings, memory, generation, lanes)?;
+        Ok(Dispatch {
+            packet,
+            surroundings,
+            generation,
+            descriptor,
+            sgprs,
+            lanes,
+            lds_granules,
+            scratch,
+        })
+    }
+
+    /// The registers.
+    pub(super) fn launch(&self, memory: &mut View) -> Result<Launch, MemoryFault> {
+        let Surroundings { gpu, trap_handler, .. } = *self.surroundings;
+        // Bit 6 is TRAP_PRESENT up to gfx11; gfx12 has another meaning for it.
+        let trap_present = trap_handler.is_some() && self.generation != Generation::Gfx12;
+        let rsrc2 = self
+            .descriptor
+            .rsrc2()
+            .with_granulated_lds_size(self.lds_granules)
+            .with_enable_trap_handler(trap_present);
+        let engines =
+            if waves_are_per_shader_engine(self.generation) { gpu.shader_engines } else { 1 };
+        Ok(Launch {
+            program: self.descriptor.entry(self.packet.kernel_object, self.generation),
+            rsrc1: self.descriptor.compute_pgm_rsrc1,
+            rsrc2: rsrc2.into_bits(),
+            rsrc3: self.descriptor.compute_pgm_rsrc3,
+            wave32: self.lanes == 32,
+            user_data: self.user_data(memory)?,
+            grid: self.packet.grid_size,
+            workgroup: self.packet.workgroup_size.map(u32::from),
+            lds_bytes: u32::from(self.lds_granules) * Rsrc2::LDS_GRANULE,
+            scratch_base: self.scratch_base(memory)?,
+            scratch_bytes_per_wave: self.scratch.wave_bytes,
+            scratch_waves: self.scratch.waves * engines,
+            shared_aperture_hi: SHARED_APERTURE_HI,
+            private_aperture_hi: PRIVATE_APERTURE_HI,
+            trap_handler,
+        })
+    }
+
+    /// Address of the scratch of all waves.
+    fn scratch_base(&self, memory: &mut View) -> Result<u64, MemoryFault> {
+        let field = self.surroundings.queue.wrapping_add(offset::SCRATCH_BACKING_MEMORY_LOCATION);
+        memory.read_u64(field)
+    }
+
+    /// COMPUTE_USER_DATA: what the descriptor asks for, in its order.
+    fn user_data(&self, memory: &mut View) -> Result<[u32; 32], MemoryFault> {
+        let Surroundings { queue, packet, index, .. } = *self.surroundings;
+        let mut data = [0; 32];
+        if let Some(first) = self.sgprs.private_segment_buffer.map(usize::from) {
+            let address = queue.wrapping_add(offset::SCRATCH_RESOURCE_DESCRIPTOR);
+            read_words(memory, address, &mut data[first..][..4])?;
+            if self.generation == Generation::Gfx10 {
+                data[first + 3] |= index_stride(self.lanes);
+            }
+        }
+        let flat_scratch = match self.sgprs.flat_scratch_init {
+            Some(_) => self.scratch_base(memory)?,
+            None => 0,
+        };
+        for (first, value) in [
+            (self.sgprs.dispatch_ptr, packet),
+            (self.sgprs.queue_ptr, queue),
+            (self.sgprs.kernarg_segment_ptr, self.packet.kernarg_address),
+            (self.sgprs.dispatch_id, index),
+            (self.sgprs.flat_scratch_init, flat_scratch),
+        ] {
+            if let Some(first) = first.map(usize::from) {
+                data[first] = value as u32;
+                data[first + 1] = (value >> 32) as u32;
+            }
+        }
+        if let Some(first) = self.sgprs.private_segment_size {
+            data[usize::from(first)] = self.packet.private_segment_size.saturating_add(3) & !3;
+        }
+        if let Some(preload) = self.sgprs.preload {
+            let address = self.packet.kernarg_address.wrapping_add(u64::from(preload.offset) * 4);
+            let sgprs = &mut data[usize::from(preload.first)..][..usize::from(preload.length)];
+            read_words(memory, address, sgprs)?;
+        }
+        Ok(data)
+    }
+}
+
+/// INDEX_STRIDE (bits 22:21 of the buffer descriptor's last dword) for a wave: 2 is 32, 3 is 64.
+fn index_stride(lanes: u32) -> u32 {
+    if lanes == 32 { 2 << 21 } else { 3 << 21 }
+}
+
+/// Rules of hsa.h (`hsa_kernel_dispatch_packet_t`). A grid smaller than its workgroup is a partial
+/// workgroup, which the hardware can run.
+fn check_grid(packet: &KernelDispatch) -> Result<(), QueueError> {
+    let (dimensions, grid) = (packet.setup.dimensions(), packet.grid_size);
+    let unused = &grid[usize::from(dimensions)..];
+    let problem = if dimensions == 0 {
+        "there must be 1 to 3 dimensions"
+    } else if grid.contains(&0) {
+        "every size must be at least 1"
+    } else if unused.iter().any(|&size| size != 1) {
+        "unused dimensions must be 1"
+    } else {
+        return Ok(());
+    };
+    Err(QueueError::Dimensions { dimensions, grid, problem })
+}
+
+/// The number of work-items of a workgroup.
+fn check_workgroup(packet: &KernelDispatch) -> Result<u32, QueueError> {
+    let workgroup = packet.workgroup_size;
+    let unused = &workgroup[usize::from(packet.setup.dimensions())..];
+    let size = workgroup.iter().try_fold(1u32, |size, &next| size.checked_mul(next.into()));
+    let problem = match size {
+        Some(0) => "every size must be at least 1",
+        Some(_) if unused.iter().any(|&size| size != 1) => "unused dimensions must be 1",
+        Some(size @ 1..=MAX_WORKGROUP) => return Ok(size),
+        _ => "there can be at most 1024 work-items",
+    };
+    Err(QueueError::WorkgroupSize { workgroup, problem })
+}
+
+fn read_descriptor(memory: &mut View, address: u64) -> Result<KernelDescriptor, Halt> {
+    let problem = if address == 0 {
+        "no kernel"
+    } else if !address.is_multiple_of(descriptor::BYTES as u64) {
+        "not a multiple of 64"
+    } else {
+        let mut bytes = [0; descriptor::BYTES];
+        memory.read_bytes(address, &mut bytes)?;
+        return Ok(KernelDescriptor::decode(&bytes));
+    };
+    Err(QueueError::CodeObject { address, problem: problem.to_owned() }.into())
+}
+
+fn check_registers(
+    gpu: &Gpu,
+    generation: Generation,
+    descriptor: &KernelDescriptor,
+    waves: u32,
+) -> Result<(), QueueError> {
+    let wgp_mode =
+        generation.has_wave32() && Rsrc1Gfx10::from_bits(descriptor.compute_pgm_rsrc1).wgp_mode();
+    let lanes = descriptor.wavefront_size(generation);
+    let file = RegisterFile::of(gpu.gfx_target_version, lanes, wgp_mode);
+    let vgprs = file.allocated(descriptor.vgprs(generation));
+    let limit = file.workgroup_waves(vgprs);
+    if waves > limit { Err(QueueError::Registers { waves, vgprs, limit }) } else { Ok(()) }
+}
+
+/// COMPUTE_TMPRING_SIZE, if it is enough for the packet's private segment.
+///
+/// The firmware compares with `scratch_wave64_lane_byte_size`; the hardware then uses
+/// COMPUTE_TMPRING_SIZE. Waves would run over each other's scratch if the two differed, so that
+/// here the smaller counts.
+fn check_scratch(
+    packet: &KernelDispatch,
+    surroundings: &Surroundings<'_>,
+    memory: &mut View,
+    generation: Generation,
+    lanes: u32,
+) -> Result<TmpringSize, Halt> {
+    let register =
+        memory.read_u32(surroundings.queue.wrapping_add(offset::COMPUTE_TMPRING_SIZE))?;
+    let lane_bytes =
+        memory.read_u32(surroundings.queue.wrapping_add(offset::SCRATCH_WAVE64_LANE_BYTE_SIZE))?;
+    let tmpring = TmpringSize::decode(register, generation);
+    let needed = u64::from(packet.private_segment_size).next_multiple_of(4) * u64::from(lanes);
+    let available = match tmpring.waves {
+        0 => 0,
+        _ => u64::from(tmpring.wave_bytes).min(u64::from(lane_bytes) * 64),
+    };
+    if needed > available {
+        return Err(QueueError::Scratch { needed, available, lanes }.into());
+    }
+    Ok(tmpring)
+}

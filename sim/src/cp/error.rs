@@ -1,0 +1,149 @@
+//! What stops a queue.
+
+use crate::memory::MemoryFault;
+use thiserror::Error;
+
+/// Why a queue stopped, in the terms of the packet processor.
+///
+/// An error is told in two ways: its [inactive value](QueueError::inactive_value) is stored to
+/// the queue's `queue_inactive_signal` (values as AMD's runtime reads them:
+/// amd_aql_queue.cpp, DynamicQueueEventsHandler), and its [exception code](QueueError::exception)
+/// goes to the KFD (kfd_ioctl.h, `kfd_dbg_trap_exception_code`).
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum QueueError {
+    /// A dispatch with an impossible grid.
+    #[error("grid {grid:?} in {dimensions} dimensions: {problem}")]
+    Dimensions {
+        /// Dimensions of the packet.
+        dimensions: u8,
+        /// Grid of the packet, work-items.
+        grid: [u32; 3],
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// A dispatch asks for more LDS than a workgroup can have.
+    #[error("group segment of {got} bytes: a workgroup can have at most {limit}")]
+    GroupSegment {
+        /// Bytes asked for.
+        got: u32,
+        /// Bytes there are.
+        limit: u32,
+    },
+    /// A dispatch's kernel object is not a usable kernel descriptor.
+    #[error("kernel object {address:#x}: {problem}")]
+    CodeObject {
+        /// Address of the kernel object.
+        address: u64,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A packet that queues of a GPU do not process.
+    #[error("packet not supported: {0}")]
+    PacketFormat(String),
+    /// A vendor-specific packet that is not supported.
+    #[error("vendor-specific packet not supported: {0}")]
+    VendorPacket(String),
+    /// A dispatch with an impossible workgroup.
+    #[error("workgroup {workgroup:?}: {problem}")]
+    WorkgroupSize {
+        /// Workgroup of the packet, work-items.
+        workgroup: [u16; 3],
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// A workgroup's waves need more registers than the compute unit has.
+    #[error(
+        "{waves} waves of {vgprs} VGPRs: a workgroup can have at most {limit} waves of this kind"
+    )]
+    Registers {
+        /// Waves of a workgroup.
+        waves: u32,
+        /// VGPRs of each, as allocated.
+        vgprs: u32,
+        /// Waves that fit.
+        limit: u32,
+    },
+    /// A dispatch needs more scratch than the queue has. The queue goes on when the inactive
+    /// signal is zero again.
+    #[error("{needed} bytes of scratch for each wave of {lanes} lanes: the queue has {available}")]
+    Scratch {
+        /// Bytes that a wave needs.
+        needed: u64,
+        /// Bytes that the queue has for a wave.
+        available: u64,
+        /// Lanes of a wave.
+        lanes: u32,
+    },
+    /// A wave's memory access was refused, but not by the page tables.
+    #[error("{0}")]
+    MemoryViolation(WaveReport<MemoryFault>),
+    /// A wave came to an instruction that cannot be executed.
+    #[error("illegal instruction: {0}")]
+    IllegalInstruction(WaveReport<String>),
+    /// A wave executed `s_trap` and no trap handler is installed.
+    #[error("s_trap {0}")]
+    Trap(WaveReport<u8>),
+}
+
+/// What happened in a wave, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{what} at {pc:#x}")]
+pub struct WaveReport<T: std::fmt::Display> {
+    /// What happened.
+    pub what: T,
+    /// Address of the instruction.
+    pub pc: u64,
+}
+
+/// A [`QueueError`] and the packet that met it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("packet {packet}: {error}")]
+pub struct QueueFault {
+    /// Index of the packet.
+    pub packet: u64,
+    /// The error.
+    pub error: QueueError,
+}
+
+/// `s_trap` id of `llvm.trap` (AMDGPUUsage, "Trap Handler ABI").
+const TRAP_ABORT: u8 = 2;
+
+impl QueueError {
+    /// What is stored to the queue's inactive signal.
+    pub fn inactive_value(&self) -> u64 {
+        match self {
+            QueueError::Scratch { lanes: 32, .. } => 0x400,
+            QueueError::Scratch { .. } => 1,
+            QueueError::Dimensions { .. } => 2,
+            QueueError::GroupSegment { .. } => 4,
+            QueueError::CodeObject { .. } => 8,
+            QueueError::PacketFormat(_) => 32,
+            QueueError::WorkgroupSize { .. } => 64,
+            QueueError::Registers { .. } => 128,
+            QueueError::VendorPacket(_) => 256,
+            QueueError::MemoryViolation(_) => 0x2000_0000,
+            QueueError::IllegalInstruction(_) => 0x4000_0000,
+            QueueError::Trap(_) => 0x8000_0000,
+        }
+    }
+
+    /// The KFD's exception code (`EC_QUEUE_*`); none for missing scratch, which only the runtime
+    /// hears of.
+    pub fn exception(&self) -> Option<u32> {
+        Some(match self {
+            QueueError::Scratch { .. } => return None,
+            QueueError::Trap(report) if report.what == TRAP_ABORT => 1,
+            QueueError::Trap(_) => 2,
+            QueueError::IllegalInstruction(_) => 4,
+            QueueError::MemoryViolation(_) => 5,
+            QueueError::Dimensions { .. } => 16,
+            QueueError::GroupSegment { .. } => 17,
+            QueueError::CodeObject { .. } => 18,
+            QueueError::PacketFormat(_) => 20,
+            QueueError::WorkgroupSize { .. } => 21,
+            QueueError::Registers { .. } => 22,
+            QueueError::VendorPacket(_) => 23,
+        })
+    }
+}

@@ -1,0 +1,250 @@
+//! A queue of the hardware, as the driver handles it.
+
+use super::processor::Processor;
+use super::{Host, QueueConfiguration, QueueFault};
+use crate::memory::AddressSpace;
+use crate::profile::Gpu;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// How long Linux waits for the waves of a queue that it stops: amdgpu's module parameter
+/// `queue_preemption_timeout_ms`.
+const PREEMPTION_TIMEOUT: Duration = Duration::from_secs(9);
+
+/// What a doorbell reads as until the queue's first: no packet has this index.
+pub(super) const NEVER_RUNG: u64 = u64::MAX;
+
+/// Counts since the queue was created.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueStatistics {
+    /// Packets completed.
+    pub packets: u64,
+    /// Kernel dispatches completed.
+    pub dispatches: u64,
+    /// Waves of completed dispatches.
+    pub waves: u64,
+    /// Wave instructions of completed dispatches.
+    pub instructions: u64,
+}
+
+/// The queue is to stop for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stopped;
+
+#[derive(Debug)]
+struct State {
+    /// Whether the driver wants the queue to run.
+    running: bool,
+    /// Whether a packet is being processed.
+    busy: bool,
+    /// Why the queue stopped by itself.
+    fault: Option<QueueFault>,
+}
+
+/// What the queue's thread and its driver share.
+#[derive(Debug)]
+pub(super) struct Control {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Ends waves and the thread.
+    stop: AtomicBool,
+    packets: AtomicU64,
+    dispatches: AtomicU64,
+    waves: AtomicU64,
+    instructions: AtomicU64,
+}
+
+impl Control {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Told to the shader: waves end when it is set.
+    pub(super) fn stop_flag(&self) -> &AtomicBool {
+        &self.stop
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
+    }
+
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Release);
+        // Whoever is about to wait has looked at the flag under the lock, or will.
+        drop(self.lock());
+        self.changed.notify_all();
+    }
+
+    /// A point where the queue may be stopped: sleeps for `time`, or shorter when the driver wants
+    /// something, and waits until the queue may run. Until then it is not busy, afterwards it
+    /// is.
+    pub(super) fn rest(&self, time: Duration) -> Result<(), Stopped> {
+        let mut state = self.lock();
+        if state.running && !self.stopped() && time.is_zero() {
+            state.busy = true;
+            return Ok(());
+        }
+        state.busy = false;
+        self.changed.notify_all();
+        if state.running && !self.stopped() {
+            (state, _) =
+                self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner);
+        }
+        while !state.running && !self.stopped() {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if self.stopped() {
+            return Err(Stopped);
+        }
+        state.busy = true;
+        Ok(())
+    }
+
+    /// The queue's thread is about to end.
+    pub(super) fn end(&self) {
+        self.lock().busy = false;
+        self.changed.notify_all();
+    }
+
+    pub(super) fn fail(&self, fault: QueueFault) {
+        self.lock().fault = Some(fault);
+    }
+
+    pub(super) fn recover(&self) {
+        self.lock().fault = None;
+    }
+
+    pub(super) fn count_packet(&self) {
+        self.packets.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn count_dispatch(&self, statistics: crate::shader::Statistics) {
+        self.dispatches.fetch_add(1, Ordering::Relaxed);
+        self.waves.fetch_add(statistics.waves, Ordering::Relaxed);
+        self.instructions.fetch_add(statistics.instructions, Ordering::Relaxed);
+    }
+}
+
+/// An AQL queue: its processor runs in a thread of its own, which ends with the value.
+#[derive(Debug)]
+pub struct AqlQueue {
+    control: Arc<Control>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl AqlQueue {
+    /// Starts the processor at packet 0.
+    ///
+    /// The doorbell is set to all ones, so that every store of a packet index is seen as a change.
+    ///
+    /// # Panics
+    /// When the operating system cannot start a thread, or the doorbell does not lie in its page.
+    pub fn start(
+        gpu: Arc<Gpu>,
+        configuration: QueueConfiguration,
+        space: Arc<AddressSpace>,
+        host: Arc<dyn Host>,
+    ) -> AqlQueue {
+        AqlQueue::start_at(0, gpu, configuration, space, host)
+    }
+
+    /// Starts the processor at packet `first`, as after the queue had been unmapped and mapped
+    /// again.
+    pub(super) fn start_at(
+        first: u64,
+        gpu: Arc<Gpu>,
+        configuration: QueueConfiguration,
+        space: Arc<AddressSpace>,
+        host: Arc<dyn Host>,
+    ) -> AqlQueue {
+        let control = Arc::new(Control {
+            state: Mutex::new(State { running: true, busy: false, fault: None }),
+            changed: Condvar::new(),
+            stop: AtomicBool::new(false),
+            packets: AtomicU64::new(0),
+            dispatches: AtomicU64::new(0),
+            waves: AtomicU64::new(0),
+            instructions: AtomicU64::new(0),
+        });
+        configuration.doorbell.0.store_u64(configuration.doorbell.1, NEVER_RUNG);
+        let name = format!("aql-queue-{}", configuration.id);
+        let processor =
+            Processor::new(first, gpu, configuration, space, host, Arc::clone(&control));
+        let thread = thread::Builder::new()
+            .name(name)
+            .spawn(move || processor.run())
+            .expect("a thread for a queue");
+        AqlQueue { control, thread: Some(thread) }
+    }
+
+    /// Stops work on the queue for good (VM fault, reset); returns at once, from any thread.
+    /// Running waves end within a few instructions; nothing completes any more.
+    pub fn evict(&self) {
+        self.control.stop();
+    }
+
+    /// Stops (`false`) or continues (`true`) the queue, as queue percentage 0 does. Stopping
+    /// returns when no packet is being processed; a barrier packet that waits for its signals
+    /// stops at once, a kernel runs to its end, as waves cannot be saved here.
+    ///
+    /// Returns false when the kernel did not end within the time that Linux waits; the queue is
+    /// then still to stop after it. See [`Host`] for locks.
+    pub fn set_running(&self, running: bool) -> bool {
+        let deadline = Instant::now() + PREEMPTION_TIMEOUT;
+        let mut state = self.control.lock();
+        state.running = running;
+        self.control.changed.notify_all();
+        while !running && state.busy && !self.on_own_thread() {
+            let Some(left) = deadline.checked_duration_since(Instant::now()) else {
+                return false;
+            };
+            (state, _) = self
+                .control
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        true
+    }
+
+    /// Kills the queue's waves and ends its thread, as dropping the value does. See [`Host`] for
+    /// locks.
+    pub fn destroy(self) {
+        drop(self);
+    }
+
+    /// Counts since the queue was created.
+    pub fn statistics(&self) -> QueueStatistics {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        QueueStatistics {
+            packets: load(&self.control.packets),
+            dispatches: load(&self.control.dispatches),
+            waves: load(&self.control.waves),
+            instructions: load(&self.control.instructions),
+        }
+    }
+
+    /// Why the queue has stopped by itself, or what it lacks to go on.
+    pub fn fault(&self) -> Option<QueueFault> {
+        self.control.lock().fault.clone()
+    }
+
+    fn on_own_thread(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| thread.thread().id() == thread::current().id())
+    }
+}
+
+impl Drop for AqlQueue {
+    fn drop(&mut self) {
+        self.control.stop();
+        let own = self.on_own_thread();
+        if let Some(thread) = self.thread.take()
+            && !own
+        {
+            // A panic of the thread has been printed; there is nobody to hand it to.
+            let _ = thread.join();
+        }
+    }
+}

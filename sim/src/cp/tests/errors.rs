@@ -1,0 +1,243 @@
+//! Packets that stop the queue, and how it tells.
+
+use super::*;
+use crate::cp::QueueError;
+use crate::memory::{Access, FaultReason};
+use aql::vendor::Condition;
+use aql::{AgentDispatch, BarrierValue, Pm4Indirect};
+
+/// Submits the packet and checks all that an error does: value of the inactive signal, its event,
+/// the exception, the completion that does not come, the packet that stays.
+fn check(rig: &Rig, words: &[u32; 16], value: i64, exception: u32) -> QueueError {
+    let queue = rig.start(0);
+    rig.signal(INACTIVE, 0, MAILBOXES, 9);
+    rig.submit(0, words);
+    let fault = rig.wait_fault(&queue);
+    assert_eq!(rig.value(INACTIVE), value, "{fault}");
+    wait_for("the exception", || rig.host.told().len() == 2);
+    let exceptions = 1 << (exception - 1);
+    assert_eq!(rig.host.told(), [Told::Interrupt(9), Told::Error { queue: 7, exceptions }]);
+    assert_eq!(rig.read_u64(MAILBOXES), 9);
+    assert_eq!(rig.read_u64(QUEUE + queue::offset::READ_DISPATCH_ID), 0);
+    assert_eq!(fault.packet, 0);
+    assert_eq!(queue.statistics().packets, 0);
+    // The queue is dead: nothing behind the packet runs either.
+    rig.signal(SIGNALS + 64, 1, 0, 0);
+    let mut barrier = aql::Barrier::and([0; 5]);
+    barrier.completion_signal = SIGNALS + 64;
+    rig.submit(0, &barrier.encode());
+    thread::sleep(Duration::from_millis(5));
+    assert_eq!(rig.value(SIGNALS + 64), 1);
+    queue.destroy();
+    fault.error
+}
+
+fn check_dispatch(
+    change: impl FnOnce(&mut KernelDispatch),
+    value: i64,
+    exception: u32,
+) -> QueueError {
+    let rig = Rig::new();
+    let mut packet = rig.dispatch(kernel::END);
+    change(&mut packet);
+    let error = check(&rig, &packet.encode(), value, exception);
+    assert_eq!(rig.value(SIGNALS), 1, "no completion");
+    error
+}
+
+#[test]
+fn grids() {
+    let changes: [fn(&mut KernelDispatch); 4] = [
+        |p| p.setup.set_dimensions(0),
+        |p| p.grid_size[0] = 0,
+        |p| p.grid_size[2] = 0,
+        |p| {
+            p.setup.set_dimensions(1);
+            p.grid_size[1] = 2;
+        },
+    ];
+    for change in changes {
+        check_dispatch(change, 2, 16);
+    }
+    let error = check_dispatch(|p| p.setup.set_dimensions(0), 2, 16);
+    assert_eq!(
+        error.to_string(),
+        "grid [32, 1, 1] in 0 dimensions: there must be 1 to 3 dimensions"
+    );
+}
+
+#[test]
+fn workgroups() {
+    let changes: [fn(&mut KernelDispatch); 4] = [
+        |p| p.workgroup_size[1] = 0,
+        |p| p.workgroup_size = [32, 32, 2],
+        |p| p.workgroup_size = [u16::MAX; 3],
+        |p| {
+            p.setup.set_dimensions(2);
+            p.workgroup_size[2] = 2;
+        },
+    ];
+    for change in changes {
+        check_dispatch(change, 64, 21);
+    }
+}
+
+#[test]
+fn group_segments() {
+    let error = check_dispatch(|p| p.group_segment_size = 65_537, 4, 17);
+    assert_eq!(
+        error.to_string(),
+        "group segment of 65537 bytes: a workgroup can have at most 65536"
+    );
+    check_dispatch(|p| p.group_segment_size = u32::MAX, 4, 17);
+}
+
+#[test]
+fn reserved_bits() {
+    check_dispatch(|p| p.setup.set_reserved(1), 32, 20);
+    check_dispatch(|p| p.reserved0 = 1, 32, 20);
+    check_dispatch(|p| p.header.set_reserved(4), 32, 20);
+}
+
+#[test]
+fn kernel_objects() {
+    check_dispatch(|p| p.kernel_object = 0, 8, 18);
+    check_dispatch(|p| p.kernel_object += 32, 8, 18);
+
+    type Change = fn(&mut KernelDescriptor);
+    let changes: [(Change, &str); 4] = [
+        (|d| d.kernel_code_entry_byte_offset += 4, "entry 0x400104 is not a multiple of 256"),
+        (|d| d.reserved3[0] = 1, "reserved bits 511:480 must be zero on gfx11"),
+        (
+            |d| d.compute_pgm_rsrc2 = Rsrc2::new().with_user_sgpr_count(1).into_bits(),
+            "the kernel's properties need 2 user SGPRs, and USER_SGPR_COUNT allows 1",
+        ),
+        (|d| d.compute_pgm_rsrc1 |= 1 << 20, "COMPUTE_PGM_RSRC1 must be zero on gfx11"),
+    ];
+    for (change, problem) in changes {
+        let rig = Rig::new();
+        let packet = rig.dispatch(kernel::END);
+        rig.load(kernel::END, change);
+        let error = check(&rig, &packet.encode(), 8, 18);
+        assert_eq!(error.to_string(), format!("kernel object 0x400000: {problem}"));
+    }
+}
+
+#[test]
+fn registers() {
+    let rig = Rig::new();
+    let mut packet = rig.dispatch(kernel::END);
+    packet.workgroup_size = [1024, 1, 1];
+    rig.load(kernel::END, |d| d.compute_pgm_rsrc1 |= 31);
+    let error = check(&rig, &packet.encode(), 128, 22);
+    assert_eq!(
+        error.to_string(),
+        "32 waves of 264 VGPRs: a workgroup can have at most 10 waves of this kind"
+    );
+}
+
+#[test]
+fn packets_of_other_kinds() {
+    let agent = AgentDispatch::new(1, 0, [0; 4]);
+    check(&Rig::new(), &agent.encode(), 32, 20);
+    check(&Rig::new(), &[6; 16], 32, 20);
+    // A ring that nobody filled with INVALID.
+    check(&Rig::new(), &[0; 16], 256, 23);
+    let barrier = BarrierValue::new(SIGNALS, Condition::Equal, 0);
+    check(&Rig::new(), &barrier.encode(), 256, 23);
+}
+
+#[test]
+fn indirect_buffers() {
+    let refused = |buffer: &[u32], problem: &str| {
+        let rig = Rig::new();
+        for (i, word) in buffer.iter().enumerate() {
+            rig.write_u32(DATA + 4 * i as u64, *word);
+        }
+        let packet = Pm4Indirect::new(DATA, buffer.len() as u32);
+        let error = check(&rig, &packet.encode(), 256, 23).to_string();
+        assert!(error.ends_with(problem), "{error}");
+    };
+    // WRITE_DATA.
+    refused(&[0xc003_3700, 0, 0, 0, 0], "PM4 header 0xc0033700 at 0x600000");
+    refused(&[0xc006_5800, 0], "PM4 packet of 8 dwords at 0x600000 in a buffer with 2 left");
+    refused(&[0x8000_0000, 0], "PM4 header 0x00000000 at 0x600004");
+}
+
+#[test]
+fn waves() {
+    let cases: [(&[u32], i64, u32); 4] = [
+        (kernel::ILLEGAL, 0x4000_0000, 4),
+        (kernel::ABORT, 0x8000_0000, 1),
+        (kernel::DEBUG_TRAP, 0x8000_0000, 2),
+        (kernel::MISALIGNED, 0x2000_0000, 5),
+    ];
+    for (code, value, exception) in cases {
+        let rig = Rig::new();
+        rig.write_u64(DATA, DATA + 64);
+        let packet = rig.dispatch(code);
+        let error = check(&rig, &packet.encode(), value, exception);
+        assert!(error.to_string().contains(" at 0x4001"), "{error}");
+        assert_eq!(rig.value(SIGNALS), 1);
+    }
+}
+
+/// The fault that a packet leads to; the queue says nothing itself.
+fn memory_fault(rig: &Rig, words: &[u32; 16]) -> MemoryFault {
+    let queue = rig.start(0);
+    rig.submit(0, words);
+    wait_for("the fault", || !rig.host.told().is_empty());
+    queue.destroy();
+    assert_eq!(rig.value(INACTIVE), 0);
+    match rig.host.told()[..] {
+        [Told::Fault(fault)] => fault,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn page_faults_go_to_the_host() {
+    let not_present =
+        |address, access| MemoryFault { address, access, reason: FaultReason::NotPresent };
+    let rig = Rig::new();
+    let packet = rig.dispatch(kernel::NULL_STORE);
+    assert_eq!(memory_fault(&rig, &packet.encode()), not_present(0, Access::Write));
+    assert_eq!(rig.value(SIGNALS), 1, "the signal never completes");
+
+    let rig = Rig::new();
+    let mut packet = rig.dispatch(kernel::END);
+    packet.kernel_object = 0x9000_0000;
+    assert_eq!(memory_fault(&rig, &packet.encode()), not_present(0x9000_0000, Access::Read));
+
+    let rig = Rig::new();
+    let mut packet = rig.dispatch(kernel::END);
+    packet.completion_signal = 0x9000_0000;
+    let fault = memory_fault(&rig, &packet.encode());
+    assert_eq!(fault, not_present(0x9000_0010, Access::Read));
+}
+
+#[test]
+fn an_unmapped_ring_is_a_page_fault() {
+    let rig = Rig::new();
+    let packet = rig.dispatch(kernel::END);
+    let index = rig.place(0, &packet.encode());
+    assert!(rig.space.unmap(RING));
+    let queue = rig.start(0);
+    rig.ring_doorbell(0, index);
+    wait_for("the fault", || !rig.host.told().is_empty());
+    queue.destroy();
+    let reason = FaultReason::NotPresent;
+    let fault = MemoryFault { address: RING, access: Access::Read, reason };
+    assert_eq!(rig.host.told(), [Told::Fault(fault)]);
+}
+
+#[test]
+fn without_inactive_signal_the_host_still_hears() {
+    let rig = Rig::new();
+    rig.write_u64(QUEUE + queue::offset::QUEUE_INACTIVE_SIGNAL, 0);
+    let queue = rig.start(0);
+    rig.submit(0, &[6; 16]);
+    wait_for("the exception", || !rig.host.told().is_empty());
+    assert_eq!(rig.host.told(), [Told::Error { queue: 7, exceptions: 1 << 19 }]);
+    queue.destroy();
+}

@@ -1,0 +1,333 @@
+//! The machine: boards, a kernel, a clock, and the processes on it.
+
+use crate::abi::Process;
+use crate::abi::kfd::KfdProcess;
+use crate::abi::topology::Topology;
+use crate::board::{Board as Memory, Contents, Extent, PAGE};
+use crate::clock::Clock;
+use crate::count::{Counters, Objects};
+use crate::fault::{Injector, Plan};
+use crate::memory::Backing;
+use crate::profile::{self, Board, ContextSave, Gpu, Kernel};
+use selvedge_sys::Errno;
+use std::io;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use thiserror::Error;
+
+/// Room for what is not a buffer: doorbells, event pages, remap pages, and rounding.
+const OVERHEAD: u64 = 1 << 30;
+
+/// Why a machine could not be made.
+#[derive(Debug, Error)]
+pub enum MachineError {
+    /// No board has this name.
+    #[error("no simulated board is called {name:?}; there are {}", profile::names().join(", "))]
+    UnknownBoard {
+        /// What was asked for.
+        name: String,
+    },
+    /// No kernel with this KFD is played.
+    #[error("no simulated kernel has KFD 1.{minor}; there are 1.14, 1.17, 1.18 and 1.23")]
+    UnknownKernel {
+        /// What was asked for.
+        minor: u32,
+    },
+    /// The host would not give the memory file or the mapping of it.
+    #[error("cannot make the machine's memory of {bytes} bytes of address space")]
+    Memory {
+        /// Size.
+        bytes: u64,
+        /// The host's error.
+        source: io::Error,
+    },
+}
+
+/// Describes a machine. What is not said: no GPU, KFD 1.18, the host's clock, no faults, no privileges.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    boards: Vec<Board>,
+    kernel: Kernel,
+    clock: Clock,
+    plan: Plan,
+    privileged: bool,
+}
+
+impl Builder {
+    /// Adds the GPU board called `name` (`gfx1151`, `gfx1100`).
+    ///
+    /// # Errors
+    /// When no board is called so.
+    pub fn gpu(self, name: &str) -> Result<Builder, MachineError> {
+        let board = profile::by_name(name)
+            .ok_or_else(|| MachineError::UnknownBoard { name: name.to_owned() })?;
+        Ok(self.board(board))
+    }
+
+    /// Adds a GPU board.
+    #[must_use]
+    pub fn board(mut self, board: Board) -> Builder {
+        self.boards.push(board);
+        self
+    }
+
+    /// Plays the kernel with KFD 1.`minor`.
+    ///
+    /// # Errors
+    /// When it is not one of [`Kernel::MINORS`].
+    pub fn kfd_minor(mut self, minor: u32) -> Result<Builder, MachineError> {
+        self.kernel = Kernel::with_kfd_minor(minor).ok_or(MachineError::UnknownKernel { minor })?;
+        Ok(self)
+    }
+
+    /// Takes the time from `clock`.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Builder {
+        self.clock = clock;
+        self
+    }
+
+    /// What goes wrong, and when.
+    #[must_use]
+    pub fn faults(mut self, plan: Plan) -> Builder {
+        self.plan = plan;
+        self
+    }
+
+    /// Gives processes `CAP_CHECKPOINT_RESTORE` and `CAP_PERFMON`, as root has.
+    #[must_use]
+    pub fn privileged(mut self) -> Builder {
+        self.privileged = true;
+        self
+    }
+
+    /// Makes the machine.
+    ///
+    /// # Errors
+    /// When the host gives no memory for it.
+    pub fn build(self) -> Result<Machine, MachineError> {
+        let system = self.boards.iter().map(|b| b.gtt_bytes).max().unwrap_or(0);
+        let bytes = OVERHEAD + system + self.boards.iter().map(|b| b.vram_bytes).sum::<u64>();
+        let memory = Memory::new(bytes).map_err(|source| MachineError::Memory { bytes, source })?;
+        let memory = Arc::new(memory);
+        let counters = Counters::default();
+        let topology = Topology::new(&self.boards, &self.kernel);
+        let mut gpus = Vec::new();
+        for (index, board) in self.boards.into_iter().enumerate() {
+            // The remap page belongs to the board and is no object of a process.
+            let remap = memory.allocate(PAGE, Contents::Cleared, &Default::default());
+            let remap = remap.ok_or_else(|| MachineError::Memory {
+                bytes,
+                source: io::ErrorKind::OutOfMemory.into(),
+            })?;
+            gpus.push(GpuDevice {
+                id: topology.gpu_id(index),
+                render_minor: Topology::render_minor(index),
+                context_save: ContextSave::of(&board, &self.kernel),
+                processors: Arc::new(board.gpu.clone()),
+                board,
+                remap,
+                vram_used: AtomicU64::new(0),
+            });
+        }
+        Ok(Machine(Arc::new(Shared {
+            kernel: self.kernel,
+            clock: self.clock,
+            privileged: self.privileged,
+            memory,
+            gpus,
+            system_limit: system,
+            system_used: AtomicU64::new(0),
+            topology,
+            faults: Injector::new(self.plan),
+            counters,
+            kfd_processes: Mutex::default(),
+            next_pid: AtomicU32::new(FIRST_PID),
+            refusals: Mutex::default(),
+        })))
+    }
+}
+
+/// The first process's id.
+const FIRST_PID: u32 = 1000;
+
+/// A simulated machine. Clones are the same machine.
+#[derive(Clone, Debug)]
+pub struct Machine(pub(crate) Arc<Shared>);
+
+impl Machine {
+    /// Starts to describe one.
+    pub fn builder() -> Builder {
+        Builder {
+            boards: Vec::new(),
+            kernel: Kernel::with_kfd_minor(18).unwrap_or_else(|| unreachable!("1.18 is played")),
+            clock: Clock::Host,
+            plan: Plan::new(),
+            privileged: false,
+        }
+    }
+
+    /// The machine with one GPU of this name and defaults for the rest.
+    ///
+    /// # Errors
+    /// As [`Builder::gpu`] and [`Builder::build`].
+    pub fn with_gpu(name: &str) -> Result<Machine, MachineError> {
+        Machine::builder().gpu(name)?.build()
+    }
+
+    /// A new Linux process on the machine. It ends when the last reference to it goes.
+    pub fn process(&self) -> Arc<Process> {
+        Process::new(self.0.clone())
+    }
+
+    /// How many kernel objects are alive.
+    pub fn objects(&self) -> Objects {
+        self.0.counters.objects()
+    }
+
+    /// Puts another plan of faults in force; its counts start now.
+    pub fn set_faults(&self, plan: Plan) {
+        self.0.faults.set(plan);
+    }
+
+    /// What programs asked for that the machine does not model, in order.
+    pub fn refusals(&self) -> Vec<String> {
+        self.0.refusals.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The GPU with this index hangs and is reset: all its queues stop for good, all memory of
+    /// it is lost, and every process gets an HW_EXCEPTION event (kfd_events.c, `kfd_signal_reset_event`).
+    ///
+    /// # Panics
+    /// When there is no such GPU.
+    pub fn reset_gpu(&self, index: usize) {
+        assert!(index < self.0.gpus.len(), "the machine has {} GPUs", self.0.gpus.len());
+        for process in self.0.live_kfd_processes() {
+            process.gpu_was_reset(index);
+        }
+    }
+}
+
+/// A GPU of the machine.
+#[derive(Debug)]
+pub(crate) struct GpuDevice {
+    /// The KFD's id of it.
+    pub(crate) id: u32,
+    /// `renderD128` is 128.
+    pub(crate) render_minor: u32,
+    pub(crate) board: Board,
+    pub(crate) processors: Arc<Gpu>,
+    pub(crate) context_save: ContextSave,
+    /// The page of HDP flush registers that MMIO_REMAP maps. Host and device share the machine's memory, so
+    /// that a flush has nothing to do.
+    pub(crate) remap: Extent,
+    /// Bytes of VRAM that processes have (`kfd.vram_used`).
+    vram_used: AtomicU64,
+}
+
+/// What everything on the machine shares.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) kernel: Kernel,
+    pub(crate) clock: Clock,
+    pub(crate) privileged: bool,
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) gpus: Vec<GpuDevice>,
+    /// What GPUs may use of system memory, bytes.
+    system_limit: u64,
+    system_used: AtomicU64,
+    pub(crate) topology: Topology,
+    pub(crate) faults: Injector,
+    pub(crate) counters: Counters,
+    kfd_processes: Mutex<Vec<Weak<KfdProcess>>>,
+    next_pid: AtomicU32,
+    refusals: Mutex<Vec<String>>,
+}
+
+/// Memory counted against a limit.
+#[derive(Debug)]
+pub(crate) struct Reservation {
+    machine: Arc<Shared>,
+    /// The GPU whose VRAM it is, or system memory.
+    gpu: Option<usize>,
+    bytes: u64,
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.machine.used(self.gpu).fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+impl Shared {
+    pub(crate) fn new_pid(&self) -> u32 {
+        self.next_pid.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn gpu_index(&self, gpu_id: u32) -> Option<usize> {
+        self.gpus.iter().position(|gpu| gpu.id == gpu_id)
+    }
+
+    fn used(&self, gpu: Option<usize>) -> &AtomicU64 {
+        gpu.map_or(&self.system_used, |index| &self.gpus[index].vram_used)
+    }
+
+    /// Bytes still to be had of a GPU's VRAM, or of system memory.
+    pub(crate) fn available(&self, gpu: Option<usize>) -> u64 {
+        let limit = gpu.map_or(self.system_limit, |index| {
+            let vram = self.gpus[index].board.vram_bytes;
+            vram - reserved_for_page_tables(self.gpus[index].board.system_bytes)
+        });
+        limit.saturating_sub(self.used(gpu).load(Ordering::Relaxed))
+    }
+
+    /// Counts memory against its limit (amdgpu_amdkfd_gpuvm.c, `amdgpu_amdkfd_reserve_mem_limit`).
+    pub(crate) fn reserve(
+        self: &Arc<Shared>,
+        gpu: Option<usize>,
+        bytes: u64,
+    ) -> Result<Reservation, Errno> {
+        if self.available(gpu) < bytes {
+            return Err(Errno::ENOMEM);
+        }
+        self.used(gpu).fetch_add(bytes, Ordering::Relaxed);
+        Ok(Reservation { machine: self.clone(), gpu, bytes })
+    }
+
+    /// Takes machine memory for the kernel's own pages (events, doorbells).
+    pub(crate) fn kernel_pages(&self, bytes: u64) -> Result<Extent, Errno> {
+        self.memory
+            .allocate(bytes, Contents::Cleared, &self.counters.buffer_bytes)
+            .ok_or(Errno::ENOMEM)
+    }
+
+    /// Says loudly that something is not modelled, and gives the errno for it.
+    pub(crate) fn refuse(&self, what: String) -> Errno {
+        eprintln!("simulated machine: not modelled: {what}");
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner).push(what);
+        Errno::ENOSYS
+    }
+
+    pub(crate) fn register(&self, process: &Arc<KfdProcess>) {
+        let mut all = self.kfd_processes.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|p| p.strong_count() > 0);
+        all.push(Arc::downgrade(process));
+    }
+
+    fn live_kfd_processes(&self) -> Vec<Arc<KfdProcess>> {
+        let all = self.kfd_processes.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Overwrites nothing but says where the remap page's bytes are.
+    pub(crate) fn remap_page(&self, gpu: usize) -> (u64, Arc<Backing>) {
+        let page = &self.gpus[gpu].remap;
+        (page.offset, page.backing.clone())
+    }
+}
+
+/// What the KFD keeps back of VRAM for page tables (amdgpu_amdkfd_gpuvm.c, `ESTIMATE_PT_SIZE`; amdgpu_vm.h,
+/// `AMDGPU_VM_RESERVED_VRAM`).
+fn reserved_for_page_tables(total_memory: u64) -> u64 {
+    (total_memory >> 14).max(8 << 20)
+}

@@ -1,0 +1,130 @@
+//! The boards that can be had by name.
+
+use super::{Board, Cache, Gpu};
+
+/// Caches of the gfx11 family, in the kernel's order: vector L1, instruction, scalar, GL1, L2, L3. The sizes
+/// are of the IP discovery table; where it gives no line size the kernel takes 128 bytes, 64 for the scalar
+/// cache (kfd_crat.c, `kfd_fill_gpu_cache_info_from_gfx_config`).
+macro_rules! gfx11_caches {
+    ($l2:literal, $l3:literal, $cus_per_array:literal) => {
+        &[
+            Cache { level: 1, size_kib: 32, line_bytes: 128, shared_by: 1, instruction: false },
+            Cache { level: 1, size_kib: 32, line_bytes: 128, shared_by: 2, instruction: true },
+            Cache { level: 1, size_kib: 16, line_bytes: 64, shared_by: 2, instruction: false },
+            Cache {
+                level: 1,
+                size_kib: 256,
+                line_bytes: 128,
+                shared_by: $cus_per_array,
+                instruction: false,
+            },
+            Cache {
+                level: 2,
+                size_kib: $l2,
+                line_bytes: 128,
+                shared_by: $cus_per_array,
+                instruction: false,
+            },
+            Cache {
+                level: 3,
+                size_kib: $l3,
+                line_bytes: 64,
+                shared_by: $cus_per_array,
+                instruction: false,
+            },
+        ]
+    };
+}
+
+/// Strix Halo, Radeon 8050S: 32 compute units. Shape and clocks from the configuration of a real machine in
+/// ROCm/rocm-systems, `emulation/rocjitsu/configs/gfx1151.json`; memory sizes from noamsto/nix-amd-ai issue
+/// 42; firmware from ROCm/rocprof-trace-decoder issue 6; caches from BOINC issue 5361.
+pub fn gfx1151() -> Board {
+    Board {
+        gpu: Gpu {
+            name: "gfx1151",
+            gfx_target_version: 110501,
+            compute_units: 32,
+            shader_engines: 2,
+            scratch_slots_per_cu: 32,
+            lds_bytes: 64 << 10,
+        },
+        is_apu: true,
+        device_id: 0x1586,
+        subsystem: (0x1002, 0x1586),
+        pci_revision: 0,
+        asic_revision: 0,
+        location_id: 0xc300,
+        unique_id: 0,
+        family: 150,
+        gc_version: (11, 5, 1),
+        sdma_version: (6, 1, 1),
+        sdma_engines: 1,
+        simds_per_cu: 2,
+        waves_per_simd: 16,
+        arrays_per_engine: 2,
+        cus_per_array: 8,
+        max_engine_mhz: 2700,
+        vram_bytes: 4 << 30,
+        system_bytes: 128 << 30,
+        gtt_bytes: 96 << 30,
+        memory_width: 256,
+        memory_mhz: 1000,
+        mec_firmware: 32,
+        sdma_firmware: 17,
+        caches: gfx11_caches!(2048, 32768, 8),
+    }
+}
+
+/// Radeon RX 7900 XTX: 96 compute units. Shape, clocks and firmware from the whole properties file in
+/// tinygrad's `test/mockgpu/amd/amdgpu.py`; caches from ROCm/hipBLASLt issue 831.
+pub fn gfx1100() -> Board {
+    Board {
+        gpu: Gpu {
+            name: "gfx1100",
+            gfx_target_version: 110000,
+            compute_units: 96,
+            shader_engines: 6,
+            scratch_slots_per_cu: 32,
+            lds_bytes: 64 << 10,
+        },
+        is_apu: false,
+        device_id: 0x744c,
+        subsystem: (0x1002, 0x0e3b),
+        pci_revision: 0xc8,
+        asic_revision: 0,
+        location_id: 0x8600,
+        unique_id: 0,
+        family: 145,
+        gc_version: (11, 0, 0),
+        sdma_version: (6, 0, 0),
+        sdma_engines: 2,
+        simds_per_cu: 2,
+        waves_per_simd: 16,
+        arrays_per_engine: 2,
+        cus_per_array: 8,
+        max_engine_mhz: 2482,
+        vram_bytes: 24560 << 20,
+        system_bytes: 64 << 30,
+        gtt_bytes: 32 << 30,
+        memory_width: 384,
+        memory_mhz: 1249,
+        mec_firmware: 2140,
+        sdma_firmware: 20,
+        caches: gfx11_caches!(6144, 98304, 8),
+    }
+}
+
+/// Names of the boards.
+pub fn names() -> &'static [&'static str] {
+    &["gfx1151", "gfx1100"]
+}
+
+/// The board with this name.
+pub fn by_name(name: &str) -> Option<Board> {
+    match name {
+        "gfx1151" => Some(gfx1151()),
+        "gfx1100" => Some(gfx1100()),
+        _ => None,
+    }
+}

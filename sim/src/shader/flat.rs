@@ -1,0 +1,105 @@
+//! FLAT, GLOBAL and SCRATCH.
+
+use super::code::Op;
+use super::place::{Place, Scratch};
+use super::scalar::mismatch;
+use super::transfer::{self, Registers};
+use super::wave::{Env, LANES, NULL, Step, Stop, Wave};
+use amdgpu_isa::{Fields, Opcode};
+
+/// GLOBAL: a 64-bit VGPR address, or an SGPR pair plus a 32-bit VGPR offset.
+pub(super) fn global(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
+    let Fields::Flat { vdst, addr, data, saddr, offset, glc, .. } = op.instruction.fields else {
+        return mismatch(op);
+    };
+    let transfer = transfer::of(op.instruction.opcode).ok_or_else(|| unmodelled(op))?;
+    let registers = Registers { destination: vdst.into(), data: data.into(), returns: glc };
+    let thread = matches!(
+        op.instruction.opcode,
+        Opcode::GLOBAL_LOAD_ADDTID_B32 | Opcode::GLOBAL_STORE_ADDTID_B32
+    );
+    let register = usize::from(addr);
+    for half in 0..wave.halves {
+        let mask = wave.exec_half(half);
+        if mask == 0 {
+            continue;
+        }
+        let mut addresses = [0u64; LANES];
+        if saddr.0 != u16::from(NULL) {
+            let base = wave.sgpr64(saddr.0 as u8).wrapping_add_signed(offset.into());
+            if thread {
+                for lane in 0..LANES {
+                    addresses[lane] = base.wrapping_add(4 * (32 * half + lane) as u64);
+                }
+            } else {
+                let low = wave.row(register, half);
+                for lane in 0..LANES {
+                    addresses[lane] = base.wrapping_add(low[lane].into());
+                }
+            }
+        } else {
+            let (low, high) = (wave.row(register, half), wave.row(register + 1, half));
+            for lane in 0..LANES {
+                let address = u64::from(low[lane]) | u64::from(high[lane]) << 32;
+                addresses[lane] = address.wrapping_add_signed(offset.into());
+            }
+        }
+        if !transfer::in_one_mapping(wave, env, transfer, registers, half, mask, &addresses) {
+            let places = addresses.map(Place::Memory);
+            transfer::execute(wave, op, env, registers, half, mask, &places)?;
+        }
+    }
+    Ok(())
+}
+
+/// SCRATCH: an offset into the lane's own memory.
+pub(super) fn scratch(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
+    let Fields::Flat { vdst, addr, data, saddr, offset, sve, glc, .. } = op.instruction.fields
+    else {
+        return mismatch(op);
+    };
+    if env.launch.scratch_bytes_per_wave == 0 {
+        return Err(Stop::illegal("scratch access of a dispatch without scratch"));
+    }
+    let registers = Registers { destination: vdst.into(), data: data.into(), returns: glc };
+    let base = if saddr.0 == u16::from(NULL) { 0 } else { wave.sgpr(saddr.0 as u8) };
+    let base = base.wrapping_add(offset as u32);
+    for half in 0..wave.halves {
+        let mask = wave.exec_half(half);
+        let mut places = [Place::Nowhere; LANES];
+        for lane in 0..LANES {
+            let own = if sve { wave.row(addr.into(), half)[lane] } else { 0 };
+            let offset = base.wrapping_add(own);
+            places[lane] = Place::Scratch(Scratch::new(wave, 32 * half + lane, offset));
+        }
+        transfer::execute(wave, op, env, registers, half, mask, &places)?;
+    }
+    Ok(())
+}
+
+/// FLAT: the address decides between memory, LDS and scratch.
+pub(super) fn flat(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
+    let Fields::Flat { vdst, addr, data, offset, glc, .. } = op.instruction.fields else {
+        return mismatch(op);
+    };
+    let registers = Registers { destination: vdst.into(), data: data.into(), returns: glc };
+    let register = usize::from(addr);
+    for half in 0..wave.halves {
+        let mask = wave.exec_half(half);
+        let mut places = [Place::Nowhere; LANES];
+        for lane in 0..LANES {
+            let low = wave.row(register, half)[lane];
+            let high = wave.row(register + 1, half)[lane];
+            let address = u64::from(low) | u64::from(high) << 32;
+            let address = address.wrapping_add_signed(offset.into());
+            places[lane] = Place::of_flat(wave, env, 32 * half + lane, address);
+        }
+        transfer::execute(wave, op, env, registers, half, mask, &places)?;
+    }
+    Ok(())
+}
+
+#[cold]
+fn unmodelled(op: &Op) -> Stop {
+    Stop::illegal(format!("{} is not modelled", op.instruction.opcode.name()))
+}

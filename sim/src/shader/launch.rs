@@ -1,0 +1,129 @@
+//! The state a wave starts with.
+
+use super::Launch;
+use super::mode::Mode;
+use super::wave::{EXEC, LANES, Wave};
+
+impl Launch {
+    /// VGPRs of a wave: RSRC1.VGPRS counts granules of 8 in wave32, 4 in wave64
+    /// (LLVM's AMDGPUUsage document, `GRANULATED_WORKITEM_VGPR_COUNT` of gfx10–gfx12).
+    pub(super) fn vgprs(&self) -> usize {
+        let granules = (self.rsrc1 & 0x3f) as usize + 1;
+        (granules * if self.wave32 { 8 } else { 4 }).min(256)
+    }
+
+    /// Lanes of a wave.
+    pub(super) fn lanes(&self) -> u32 {
+        if self.wave32 { 32 } else { 64 }
+    }
+
+    /// Work-items of a workgroup.
+    pub(super) fn workgroup_items(&self) -> u32 {
+        self.workgroup.iter().product()
+    }
+
+    /// Waves of a workgroup.
+    pub(super) fn waves(&self) -> u32 {
+        self.workgroup_items().div_ceil(self.lanes())
+    }
+
+    /// Workgroups along each dimension.
+    pub(super) fn workgroups(&self) -> [u64; 3] {
+        std::array::from_fn(|i| u64::from(self.grid[i].div_ceil(self.workgroup[i].max(1))))
+    }
+
+    /// Whether the kernel uses scratch (RSRC2.SCRATCH_EN) and the dispatch provides it.
+    pub(super) fn uses_scratch(&self) -> bool {
+        self.rsrc2 & 1 != 0 && self.scratch_bytes_per_wave != 0
+    }
+}
+
+/// A workgroup about to run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    /// Its id.
+    pub(super) id: [u32; 3],
+}
+
+impl Group {
+    /// The workgroup with a running number, x fastest.
+    pub(super) fn numbered(launch: &Launch, number: u64) -> Group {
+        let [x, y, _] = launch.workgroups();
+        Group { id: [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32] }
+    }
+
+    /// Work-items along each dimension; the last workgroups of a grid may be partial.
+    fn size(&self, launch: &Launch) -> [u32; 3] {
+        std::array::from_fn(|i| {
+            let start = u64::from(self.id[i]) * u64::from(launch.workgroup[i]);
+            (u64::from(launch.grid[i]) - start).min(launch.workgroup[i].into()) as u32
+        })
+    }
+
+    /// Work-items.
+    fn items(&self, launch: &Launch) -> u32 {
+        self.size(launch).iter().product()
+    }
+
+    /// Waves that have work-items.
+    pub(super) fn waves(&self, launch: &Launch) -> u32 {
+        self.items(launch).div_ceil(launch.lanes())
+    }
+}
+
+/// Sets a wave up (LLVM's AMDGPUUsage document, "Initial Kernel Execution State": user SGPRs, then the
+/// workgroup ids that RSRC2 enables; packed work-item ids in VGPR 0; scratch by FLAT_SCRATCH).
+pub(super) fn prepare(wave: &mut Wave, launch: &Launch, group: Group, number: u32, scratch: u64) {
+    wave.reset();
+    wave.pc = launch.program;
+    wave.id = number;
+    wave.scratch = scratch;
+    wave.mode = Mode::from_rsrc1(launch.rsrc1);
+    let user = (launch.rsrc2 >> 1 & 0x1f) as u8;
+    for code in 0..user {
+        wave.set_sgpr(code, launch.user_data[usize::from(code)]);
+    }
+    let mut next = user;
+    for (dimension, bit) in [7, 8, 9].into_iter().enumerate() {
+        if launch.rsrc2 >> bit & 1 != 0 {
+            wave.set_sgpr(next, group.id[dimension]);
+            next += 1;
+        }
+    }
+    if launch.rsrc2 >> 10 & 1 != 0 {
+        // TG_SIZE_EN: waves in the workgroup 5:0, this wave's number 11:6 (RDNA3 ISA document, "Wave
+        // initialisation").
+        wave.set_sgpr(next, group.waves(launch) & 0x3f | (number & 0x3f) << 6);
+    }
+    let [width, height, _] = group.size(launch);
+    let items = group.items(launch);
+    let first = number * launch.lanes();
+    let active = items.saturating_sub(first).min(launch.lanes());
+    let exec = if active == 64 { u64::MAX } else { (1 << active) - 1 };
+    wave.set_mask(EXEC, exec);
+    // TIDIG_COMP_CNT: 0 x, 1 x and y, 2 all three; the others are 0.
+    let components = launch.rsrc2 >> 11 & 3;
+    for half in 0..wave.halves {
+        let row = wave.row_mut(0, half);
+        let start = first + (half * LANES) as u32;
+        let (mut x, mut y, mut z) = (start % width, start / width % height, start / width / height);
+        for value in row.iter_mut() {
+            *value = x;
+            if components >= 1 {
+                *value |= y << 10;
+            }
+            if components >= 2 {
+                *value |= z << 20;
+            }
+            x += 1;
+            if x == width {
+                x = 0;
+                y += 1;
+                if y == height {
+                    y = 0;
+                    z += 1;
+                }
+            }
+        }
+    }
+}

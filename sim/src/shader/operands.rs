@@ -1,0 +1,125 @@
+//! What can be settled about an instruction's operands when it is decoded.
+
+use super::Launch;
+use super::wave::Stop;
+use amdgpu_isa::{Fields, Instruction, OpInfo, Opcode, OperandKind, Src};
+
+/// The values of the sources that are constants: inline, literal, or an aperture.
+pub(super) fn constants(instruction: &Instruction, launch: &Launch) -> [u64; 3] {
+    let literal = instruction.literal.unwrap_or(0);
+    let value = |source: Src, kind: OperandKind| match source.0 {
+        235 => u64::from(launch.shared_aperture_hi) << 32,
+        236 => u64::from(launch.shared_aperture_hi) << 32 | 0xffff_ffff,
+        237 => u64::from(launch.private_aperture_hi) << 32,
+        238 => u64::from(launch.private_aperture_hi) << 32 | 0xffff_ffff,
+        255 => kind.literal(literal),
+        // A double-precision operand takes the double, any other 64-bit one sees the same bits.
+        240..=248 if kind.dwords(true) == 2 => {
+            OperandKind::F64.inline_constant(source).unwrap_or(0)
+        }
+        _ => kind.inline_constant(source).unwrap_or(0),
+    };
+    let kinds = instruction.opcode.info().src;
+    match &instruction.fields {
+        Fields::Valu(v) => std::array::from_fn(|i| value(v.src[i], kinds[i])),
+        Fields::Vop3p { src, .. } => std::array::from_fn(|i| value(src[i], kinds[i])),
+        Fields::Vopd { x, y } => {
+            let y_kinds = y.opcode.info().src;
+            [value(x.src0, kinds[0]), value(y.src0, y_kinds[0]), literal.into()]
+        }
+        Fields::Sop1 { ssrc0, .. } => [value(*ssrc0, kinds[0]), 0, 0],
+        Fields::Sop2 { ssrc0, ssrc1, .. } | Fields::Sopc { ssrc0, ssrc1 } => {
+            [value(*ssrc0, kinds[0]), value(*ssrc1, kinds[1]), literal.into()]
+        }
+        _ => [0; 3],
+    }
+}
+
+/// Refuses an instruction that names a VGPR beyond the `allocated` ones. The hardware would read VGPR 0 and
+/// drop the write (RDNA3 ISA document, 3.3.2.1), which no correct program asks for.
+pub(super) fn check(instruction: &Instruction, allocated: usize, wave32: bool) -> Result<(), Stop> {
+    let highest = highest_vgpr(instruction, wave32);
+    match highest {
+        Some(register) if register >= allocated => Err(Stop::illegal(format!(
+            "{} uses v{register}, but the dispatch allocates {allocated} VGPRs to a wave (COMPUTE_PGM_RSRC1.VGPRS)",
+            instruction.opcode.name()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The last register of a run.
+fn last(first: u8, kind: OperandKind, wave32: bool) -> Option<usize> {
+    match usize::from(kind.dwords(wave32)) {
+        0 => None,
+        dwords => Some(usize::from(first) + dwords - 1),
+    }
+}
+
+fn highest_vgpr(instruction: &Instruction, wave32: bool) -> Option<usize> {
+    let info = instruction.opcode.info();
+    let sources = |src: &[Src; 3], info: &OpInfo| {
+        let runs = src.iter().zip(info.src);
+        runs.filter_map(|(source, kind)| last(source.vgpr()?, kind, wave32)).max()
+    };
+    match &instruction.fields {
+        Fields::Valu(v) => {
+            let scalar =
+                matches!(instruction.opcode, Opcode::V_READLANE_B32 | Opcode::V_READFIRSTLANE_B32)
+                    || info.dst == OperandKind::Mask;
+            let destination = if scalar { None } else { last(v.vdst, info.dst, wave32) };
+            destination.max(sources(&v.src, info))
+        }
+        Fields::Vop3p { vdst, src, .. } => last(*vdst, info.dst, wave32).max(sources(src, info)),
+        Fields::Vopd { x, y } => [x, y]
+            .into_iter()
+            .flat_map(|half| [Some(half.vdst), Some(half.vsrc1), half.src0.vgpr()])
+            .flatten()
+            .map(usize::from)
+            .max(),
+        Fields::Ds { vdst, addr, data0, data1, .. } => {
+            let [first, second, _] = info.src;
+            let address = if info.dst == OperandKind::None && first == OperandKind::None {
+                None
+            } else {
+                last(*addr, OperandKind::B32, wave32)
+            };
+            last(*vdst, info.dst, wave32)
+                .max(address)
+                .max(last(*data0, first, wave32))
+                .max(last(*data1, second, wave32))
+        }
+        Fields::Flat { vdst, addr, data, saddr, sve, glc, .. } => {
+            let name = instruction.opcode.name();
+            let address = if name.starts_with("SCRATCH") {
+                sve.then_some(usize::from(*addr))
+            } else if *saddr == Src::NULL {
+                Some(usize::from(*addr) + 1)
+            } else if name.contains("ADDTID") {
+                None
+            } else {
+                Some(usize::from(*addr))
+            };
+            let (dst, src) = match instruction.opcode {
+                Opcode::GLOBAL_LOAD_ADDTID_B32 => (OperandKind::B32, OperandKind::None),
+                Opcode::GLOBAL_STORE_ADDTID_B32 => (OperandKind::None, OperandKind::B32),
+                Opcode::FLAT_ATOMIC_CSUB_U32 | Opcode::GLOBAL_ATOMIC_CSUB_U32 => {
+                    (OperandKind::B32, OperandKind::B32)
+                }
+                _ => (info.dst, info.src[0]),
+            };
+            let returns = *glc || !name.contains("ATOMIC");
+            let destination = if returns { last(*vdst, dst, wave32) } else { None };
+            destination.max(address).max(last(*data, src, wave32))
+        }
+        Fields::Mubuf { vdata, vaddr, offen, idxen, .. } => {
+            let address = match u8::from(*offen) + u8::from(*idxen) {
+                0 => None,
+                count => Some(usize::from(*vaddr + count - 1)),
+            };
+            let data = last(*vdata, info.dst, wave32).max(last(*vdata, info.src[0], wave32));
+            address.max(data)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,395 @@
+//! The vector ALU.
+//!
+//! Every operation runs over passes of 32 lanes. Each file holds one kind of operation; its body is compiled
+//! twice, once with AVX2, FMA and F16C for hosts that have them, so that its lane loops become vector code.
+//! Only those loops are inlined: fetching operands and writing results are calls.
+#![expect(
+    unsafe_code,
+    reason = "calls the copies compiled for host extensions once these were found"
+)]
+
+pub(super) mod carry;
+pub(super) mod compare;
+pub(super) mod convert;
+pub(super) mod dot;
+pub(super) mod double;
+mod dpp;
+pub(super) mod dual;
+pub(super) mod half;
+pub(super) mod integer;
+pub(super) mod lane;
+pub(super) mod packed;
+pub(super) mod single;
+pub(super) mod small;
+pub(super) mod transcendental;
+
+use super::code::Op;
+use super::float::{self, flush32};
+use super::mode::Mode;
+use super::scalar::mismatch;
+use super::wave::{Env, LANES, Row, Step, Wave};
+use amdgpu_isa::{Fields, Src, Valu};
+
+/// Two dwords a lane.
+pub(super) type WideRow = [u64; LANES];
+
+/// Compiles `body` for the host's vector extensions too, and makes `run` choose.
+macro_rules! for_host {
+    ($run:ident, $body:ident) => {
+        pub(in crate::shader) fn $run(
+            wave: &mut $crate::shader::wave::Wave,
+            op: &$crate::shader::code::Op,
+            env: &mut $crate::shader::wave::Env<'_>,
+        ) -> $crate::shader::wave::Step {
+            #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+            fn wide(
+                wave: &mut $crate::shader::wave::Wave,
+                op: &$crate::shader::code::Op,
+                env: &mut $crate::shader::wave::Env<'_>,
+            ) -> $crate::shader::wave::Step {
+                $body(wave, op, env)
+            }
+            if env.wide {
+                // SAFETY: `wide` is set only where `host_is_wide` found these extensions.
+                unsafe { wide(wave, op, env) }
+            } else {
+                $body(wave, op, env)
+            }
+        }
+    };
+}
+pub(super) use for_host;
+
+/// Whether the host has the extensions that `for_host` uses.
+pub(super) fn host_is_wide() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("f16c")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+}
+
+/// `v_nop`, `v_pipeflush`.
+pub(super) fn nothing(_: &mut Wave, _: &Op, _: &mut Env<'_>) -> Step {
+    Ok(())
+}
+
+/// The vector fields of an instruction.
+#[inline(always)]
+pub(super) fn fields(op: &Op) -> Result<&Valu, super::wave::Stop> {
+    match &op.instruction.fields {
+        Fields::Valu(fields) => Ok(fields),
+        _ => Err(mismatch(op).expect_err("a mismatch is always an error")),
+    }
+}
+
+/// Lanes of one pass that the instruction writes.
+#[inline(always)]
+pub(super) fn active(wave: &Wave, v: &Valu, half: usize) -> u32 {
+    let exec = wave.exec_half(half);
+    match &v.dpp {
+        None => exec,
+        Some(movement) => exec & dpp::written(movement, half, exec),
+    }
+}
+
+/// A 32-bit source that is no VGPR, the same for all lanes.
+#[inline(always)]
+pub(super) fn uniform(wave: &Wave, op: &Op, source: Src, index: usize) -> u32 {
+    match source.0 {
+        code @ 0..=127 => wave.sgpr(code as u8),
+        253 => u32::from(wave.scc),
+        _ => op.constants[index] as u32,
+    }
+}
+
+/// A 64-bit source that is no VGPR.
+#[inline(always)]
+pub(super) fn uniform64(wave: &Wave, op: &Op, source: Src, index: usize) -> u64 {
+    match source.0 {
+        code @ 0..=127 => wave.sgpr64(code as u8),
+        253 => u64::from(wave.scc),
+        _ => op.constants[index],
+    }
+}
+
+/// A 32-bit source of one pass without modifiers; `buffer` holds it when it is no plain VGPR.
+#[inline(never)]
+pub(super) fn source<'a>(
+    wave: &'a Wave,
+    op: &Op,
+    v: &Valu,
+    index: usize,
+    half: usize,
+    buffer: &'a mut Row,
+) -> &'a Row {
+    let source = v.src[index];
+    match source.vgpr() {
+        Some(register) => {
+            let row = wave.row(usize::from(register), half);
+            match &v.dpp {
+                Some(movement) if index == 0 => {
+                    dpp::moved(row, movement, wave.exec_half(half), buffer);
+                    buffer
+                }
+                _ => row,
+            }
+        }
+        None => {
+            *buffer = [uniform(wave, op, source, index); LANES];
+            buffer
+        }
+    }
+}
+
+/// Absolute value and negation by the instruction's bits for a source.
+#[inline(always)]
+pub(super) fn modifiers(v: &Valu, index: usize) -> (bool, bool) {
+    (v.abs >> index & 1 != 0, v.neg >> index & 1 != 0)
+}
+
+/// A source of type f32: with modifiers, and denormals flushed when MODE says so.
+#[inline(never)]
+pub(super) fn source_f32<'a>(
+    wave: &'a Wave,
+    op: &Op,
+    v: &Valu,
+    index: usize,
+    half: usize,
+    buffer: &'a mut Row,
+) -> &'a Row {
+    let (abs, neg) = modifiers(v, index);
+    let flush = wave.mode.denormals32.flush_inputs;
+    if !(abs || neg || flush) {
+        return source(wave, op, v, index, half, buffer);
+    }
+    let mut plain = [0; LANES];
+    let row = source(wave, op, v, index, half, &mut plain);
+    let keep = if abs { !float::SIGN32 } else { u32::MAX };
+    let flip = if neg { float::SIGN32 } else { 0 };
+    for lane in 0..LANES {
+        buffer[lane] = row[lane] & keep ^ flip;
+    }
+    if flush {
+        for value in buffer.iter_mut() {
+            *value = flush32(*value);
+        }
+    }
+    buffer
+}
+
+/// A 16-bit source in the low half of each dword, without modifiers.
+#[inline(never)]
+pub(super) fn source_16<'a>(
+    wave: &'a Wave,
+    op: &Op,
+    v: &Valu,
+    index: usize,
+    half: usize,
+    buffer: &'a mut Row,
+) -> &'a Row {
+    let mut plain = [0; LANES];
+    let row = source(wave, op, v, index, half, &mut plain);
+    // Constants hold their value in the low half whatever op_sel says.
+    let high = v.op_sel >> index & 1 != 0
+        && v.src[index].0 != 255
+        && !(128..256).contains(&v.src[index].0);
+    let shift = if high { 16 } else { 0 };
+    for lane in 0..LANES {
+        buffer[lane] = row[lane] >> shift & 0xffff;
+    }
+    buffer
+}
+
+/// A source of type f16 in the low half of each dword, with modifiers; flushing is left to the operation.
+#[inline(never)]
+pub(super) fn source_f16<'a>(
+    wave: &'a Wave,
+    op: &Op,
+    v: &Valu,
+    index: usize,
+    half: usize,
+    buffer: &'a mut Row,
+) -> &'a Row {
+    let (abs, neg) = modifiers(v, index);
+    source_16(wave, op, v, index, half, buffer);
+    let keep = if abs { !float::SIGN16 } else { u32::MAX };
+    let flip = if neg { float::SIGN16 } else { 0 };
+    for value in buffer.iter_mut() {
+        *value = *value & keep ^ flip;
+    }
+    buffer
+}
+
+/// A 64-bit source without modifiers.
+#[inline(never)]
+pub(super) fn source_64(wave: &Wave, op: &Op, v: &Valu, index: usize, half: usize) -> WideRow {
+    let source = v.src[index];
+    match source.vgpr() {
+        Some(register) => {
+            let register = usize::from(register);
+            let (low, high) = (wave.row(register, half), wave.row(register + 1, half));
+            let mut wide = [0; LANES];
+            for lane in 0..LANES {
+                wide[lane] = u64::from(low[lane]) | u64::from(high[lane]) << 32;
+            }
+            wide
+        }
+        None => [uniform64(wave, op, source, index); LANES],
+    }
+}
+
+/// A source of type f64 with modifiers; flushing is left to the operation.
+#[inline(never)]
+pub(super) fn source_f64(wave: &Wave, op: &Op, v: &Valu, index: usize, half: usize) -> WideRow {
+    let (abs, neg) = modifiers(v, index);
+    let mut wide = source_64(wave, op, v, index, half);
+    if abs {
+        wide.iter_mut().for_each(|value| *value &= !float::SIGN64);
+    }
+    if neg {
+        wide.iter_mut().for_each(|value| *value ^= float::SIGN64);
+    }
+    wide
+}
+
+/// Writes a 64-bit result.
+#[inline(never)]
+pub(super) fn write_64(wave: &mut Wave, register: u8, half: usize, mask: u32, values: &WideRow) {
+    let (mut low, mut high) = ([0; LANES], [0; LANES]);
+    for lane in 0..LANES {
+        low[lane] = values[lane] as u32;
+        high[lane] = (values[lane] >> 32) as u32;
+    }
+    wave.write(usize::from(register), half, mask, &low);
+    wave.write(usize::from(register) + 1, half, mask, &high);
+}
+
+/// Writes a 16-bit result to the half that op_sel bit 3 names; the other half stays.
+#[inline(never)]
+pub(super) fn write_16(wave: &mut Wave, v: &Valu, half: usize, mask: u32, values: &Row) {
+    let old = wave.row(usize::from(v.vdst), half);
+    let mut merged = [0; LANES];
+    if v.op_sel & 8 != 0 {
+        for lane in 0..LANES {
+            merged[lane] = old[lane] & 0xffff | values[lane] << 16;
+        }
+    } else {
+        for lane in 0..LANES {
+            merged[lane] = old[lane] & 0xffff_0000 | values[lane] & 0xffff;
+        }
+    }
+    wave.write(usize::from(v.vdst), half, mask, &merged);
+}
+
+/// The output modifier's factor as a power of two, when it applies: not while the results' denormals are
+/// kept (RDNA3 ISA document, "Output modifiers").
+#[inline(always)]
+fn output_power(omod: u8, denormals_kept: bool) -> i32 {
+    match omod {
+        _ if denormals_kept => 0,
+        1 => 1,
+        2 => 2,
+        3 => -1,
+        _ => 0,
+    }
+}
+
+/// Output modifier, clamp and denormal flush of an f32 result.
+#[inline(always)]
+pub(super) fn finish_f32(mode: &Mode, v: &Valu, values: &mut Row) {
+    if v.omod != 0 || v.clamp || mode.denormals32.flush_outputs {
+        modify_f32(mode, v, values);
+    }
+}
+
+#[inline(never)]
+fn modify_f32(mode: &Mode, v: &Valu, values: &mut Row) {
+    let flush = mode.denormals32.flush_outputs;
+    if v.omod != 0 {
+        let power = output_power(v.omod, !flush);
+        let factor = 2f32.powi(power);
+        for value in values.iter_mut() {
+            *value = (f32::from_bits(*value) * factor).to_bits();
+        }
+    }
+    if v.clamp {
+        for value in values.iter_mut() {
+            *value = clamp32(mode, *value);
+        }
+    }
+    if flush {
+        for value in values.iter_mut() {
+            *value = flush32(*value);
+        }
+    }
+}
+
+/// An f32 limited to [0, 1]; NaN becomes 0 with DX10_CLAMP.
+#[inline(always)]
+pub(super) fn clamp32(mode: &Mode, bits: u32) -> u32 {
+    let value = f32::from_bits(bits);
+    if value.is_nan() {
+        return if mode.dx10_clamp { 0 } else { bits };
+    }
+    if value <= 0.0 {
+        0
+    } else if value >= 1.0 {
+        0x3f80_0000
+    } else {
+        bits
+    }
+}
+
+/// An f16 limited to [0, 1].
+#[inline(always)]
+pub(super) fn clamp16(mode: &Mode, bits: u32) -> u32 {
+    if float::is_nan16(bits) {
+        return if mode.dx10_clamp { 0 } else { bits };
+    }
+    if bits & 0x8000 != 0 { 0 } else { (bits & 0x7fff).min(0x3c00) }
+}
+
+/// Output modifier and clamp of an f16 result.
+#[inline(never)]
+pub(super) fn finish_f16(mode: &Mode, v: &Valu, values: &mut Row) {
+    if v.omod != 0 {
+        let power = output_power(v.omod, !mode.denormals16_64.flush_outputs);
+        for value in values.iter_mut() {
+            *value = float::ldexp16(mode, *value, power);
+        }
+    }
+    if v.clamp {
+        for value in values.iter_mut() {
+            *value = clamp16(mode, *value);
+        }
+    }
+}
+
+/// Output modifier and clamp of an f64 result.
+#[inline(never)]
+pub(super) fn finish_f64(mode: &Mode, v: &Valu, values: &mut WideRow) {
+    if v.omod != 0 {
+        let power = output_power(v.omod, !mode.denormals16_64.flush_outputs);
+        for value in values.iter_mut() {
+            *value = float::ldexp64(mode, *value, power);
+        }
+    }
+    if v.clamp {
+        for value in values.iter_mut() {
+            let number = f64::from_bits(*value);
+            if number.is_nan() {
+                if mode.dx10_clamp {
+                    *value = 0;
+                }
+            } else {
+                *value = number.clamp(0.0, 1.0).to_bits();
+                if number <= 0.0 {
+                    *value = 0;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! The state of one wave.
+
+use super::WaveFaultKind;
+use super::lds::Lds;
+use super::mode::Mode;
+use crate::memory::{MemoryFault, View};
+use amdgpu_isa::Src;
+
+/// Lanes that the vector unit works on at once. A wave64 instruction is two passes of these
+/// (RDNA3 ISA document, 3.1: wave64 issues each VALU and memory instruction twice).
+pub(super) const LANES: usize = 32;
+
+/// One VGPR of 32 lanes.
+pub(super) type Row = [u32; LANES];
+
+/// SGPR code of `vcc_lo`.
+pub(super) const VCC: u8 = 106;
+/// SGPR code of the first trap temporary.
+pub(super) const TTMP0: u8 = 108;
+/// SGPR code of `null`.
+pub(super) const NULL: u8 = 124;
+/// SGPR code of `m0`.
+pub(super) const M0: u8 = 125;
+/// SGPR code of `exec_lo`.
+pub(super) const EXEC: u8 = 126;
+
+/// Registers behind the last scalar code, so that a multi-dword access at its end stays inside.
+const SGPR_FILE: usize = 128 + 16;
+
+/// Why a wave stops executing for now or for good.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// `s_endpgm`.
+    End,
+    /// `s_barrier`.
+    Barrier,
+    /// Gives up the rest of its quantum (`s_sleep`).
+    Yield,
+    /// It cannot go on.
+    Fault(Box<WaveFaultKind>),
+}
+
+impl Stop {
+    /// An instruction that may not be executed, and why.
+    #[cold]
+    pub(super) fn illegal(reason: impl Into<String>) -> Stop {
+        Stop::Fault(Box::new(WaveFaultKind::IllegalInstruction(reason.into())))
+    }
+}
+
+impl From<MemoryFault> for Stop {
+    #[cold]
+    fn from(fault: MemoryFault) -> Stop {
+        Stop::Fault(Box::new(WaveFaultKind::Memory(fault)))
+    }
+}
+
+/// What executing one instruction gives.
+pub(super) type Step = Result<(), Stop>;
+
+/// What a wave shares with others while it runs.
+pub(super) struct Env<'a> {
+    /// Its way to memory.
+    pub(super) memory: &'a mut View,
+    /// The LDS of its workgroup.
+    pub(super) lds: &'a mut Lds,
+    /// The dispatch.
+    pub(super) launch: &'a super::Launch,
+    /// Whether the host has AVX2, FMA and F16C.
+    pub(super) wide: bool,
+    /// Set by instructions that drop the instruction cache.
+    pub(super) invalidate_code: bool,
+}
+
+/// Where a wave is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Can execute.
+    Running,
+    /// Waits for the other waves of its workgroup.
+    AtBarrier,
+    /// Has executed `s_endpgm`.
+    Ended,
+}
+
+/// One wave: program counter, registers, modes.
+#[derive(Debug)]
+pub(super) struct Wave {
+    pub(super) pc: u64,
+    /// All scalar registers by operand code; `null` (124) always reads 0.
+    sgpr: [u32; SGPR_FILE],
+    pub(super) scc: bool,
+    /// `halves` rows a register, low lanes first.
+    vgpr: Vec<Row>,
+    /// VGPRs allocated.
+    vgprs: usize,
+    /// 1 for wave32, 2 for wave64.
+    pub(super) halves: usize,
+    pub(super) mode: Mode,
+    pub(super) state: State,
+    /// STATUS.PRIV: inside the trap handler.
+    pub(super) privileged: bool,
+    /// Number within its workgroup.
+    pub(super) id: u32,
+    /// Where its scratch starts.
+    pub(super) scratch: u64,
+    /// Instructions executed (SHADER_CYCLES counts them).
+    pub(super) executed: u64,
+}
+
+impl Wave {
+    /// A wave with all registers zero.
+    pub(super) fn new(wave32: bool, vgprs: usize) -> Wave {
+        let halves = if wave32 { 1 } else { 2 };
+        Wave {
+            pc: 0,
+            sgpr: [0; SGPR_FILE],
+            scc: false,
+            vgpr: vec![[0; LANES]; vgprs * halves],
+            vgprs,
+            halves,
+            mode: Mode::default(),
+            state: State::Running,
+            privileged: false,
+            id: 0,
+            scratch: 0,
+            executed: 0,
+        }
+    }
+
+    /// Makes it as new, keeping the storage.
+    pub(super) fn reset(&mut self) {
+        self.sgpr = [0; SGPR_FILE];
+        self.scc = false;
+        self.vgpr.fill([0; LANES]);
+        self.state = State::Running;
+        self.privileged = false;
+        self.executed = 0;
+    }
+
+    /// VGPRs allocated.
+    pub(super) fn vgprs(&self) -> usize {
+        self.vgprs
+    }
+
+    /// Lanes of the wave.
+    pub(super) fn lanes(&self) -> usize {
+        self.halves * LANES
+    }
+
+    /// A scalar register by its code.
+    #[inline(always)]
+    pub(super) fn sgpr(&self, code: u8) -> u32 {
+        self.sgpr[usize::from(code & 0x7f)]
+    }
+
+    /// Sets a scalar register; `null` swallows it.
+    #[inline(always)]
+    pub(super) fn set_sgpr(&mut self, code: u8, value: u32) {
+        if code != NULL {
+            self.sgpr[usize::from(code & 0x7f)] = value;
+        }
+    }
+
+    /// A pair of scalar registers.
+    #[inline(always)]
+    pub(super) fn sgpr64(&self, code: u8) -> u64 {
+        let at = usize::from(code & 0x7f);
+        if code == NULL {
+            return 0;
+        }
+        u64::from(self.sgpr[at]) | u64::from(self.sgpr[at + 1]) << 32
+    }
+
+    /// Sets a pair of scalar registers.
+    #[inline(always)]
+    pub(super) fn set_sgpr64(&mut self, code: u8, value: u64) {
+        if code != NULL {
+            let at = usize::from(code & 0x7f);
+            self.sgpr[at] = value as u32;
+            self.sgpr[at + 1] = (value >> 32) as u32;
+        }
+    }
+
+    /// The mask of active lanes.
+    #[inline(always)]
+    pub(super) fn exec(&self) -> u64 {
+        self.mask(EXEC)
+    }
+
+    /// Active lanes of one pass.
+    #[inline(always)]
+    pub(super) fn exec_half(&self, half: usize) -> u32 {
+        self.sgpr[usize::from(EXEC) + half]
+    }
+
+    /// A lane mask in scalar registers: one register in wave32, two in wave64.
+    #[inline(always)]
+    pub(super) fn mask(&self, code: u8) -> u64 {
+        if self.halves == 1 { u64::from(self.sgpr(code)) } else { self.sgpr64(code) }
+    }
+
+    /// Sets a lane mask.
+    #[inline(always)]
+    pub(super) fn set_mask(&mut self, code: u8, value: u64) {
+        if self.halves == 1 {
+            self.set_sgpr(code, value as u32);
+        } else {
+            self.set_sgpr64(code, value);
+        }
+    }
+
+    /// A lane mask given as a source operand.
+    #[inline]
+    pub(super) fn source_mask(&self, source: Src) -> u64 {
+        match source.0 {
+            0..=127 => self.mask(source.0 as u8),
+            _ => self.s64(source, 0),
+        }
+    }
+
+    /// 32 bits of a scalar source operand.
+    #[inline(always)]
+    pub(super) fn s32(&self, source: Src, literal: u32) -> u32 {
+        match source.0 {
+            code @ 0..=127 => self.sgpr[usize::from(code)],
+            253 => u32::from(self.scc),
+            255 => literal,
+            code => inline32(code),
+        }
+    }
+
+    /// 64 bits of a scalar source operand; a literal is zero-extended.
+    #[inline]
+    pub(super) fn s64(&self, source: Src, literal: u32) -> u64 {
+        match source.0 {
+            code @ 0..=127 => self.sgpr64(code as u8),
+            253 => u64::from(self.scc),
+            255 => u64::from(literal),
+            code => inline64(code),
+        }
+    }
+
+    /// 16 bits of a scalar source operand of floating type.
+    #[inline]
+    pub(super) fn s16_float(&self, source: Src, literal: u32) -> u32 {
+        match source.0 {
+            code @ 240..=248 => u32::from(inline16(code)),
+            _ => self.s32(source, literal),
+        }
+    }
+
+    /// A vector register of one pass.
+    ///
+    /// # Panics
+    /// When the register is not allocated; `Code` refuses such instructions.
+    #[inline(always)]
+    pub(super) fn row(&self, register: usize, half: usize) -> &Row {
+        &self.vgpr[register * self.halves + half]
+    }
+
+    /// A vector register of one pass, to write.
+    #[inline(always)]
+    pub(super) fn row_mut(&mut self, register: usize, half: usize) -> &mut Row {
+        &mut self.vgpr[register * self.halves + half]
+    }
+
+    /// One lane of a vector register.
+    #[inline]
+    pub(super) fn lane(&self, register: usize, lane: usize) -> u32 {
+        self.row(register, lane / LANES)[lane % LANES]
+    }
+
+    /// Sets one lane of a vector register.
+    #[inline]
+    pub(super) fn set_lane(&mut self, register: usize, lane: usize, value: u32) {
+        self.row_mut(register, lane / LANES)[lane % LANES] = value;
+    }
+
+    /// Writes the lanes of `mask`.
+    #[inline(never)]
+    pub(super) fn write(&mut self, register: usize, half: usize, mask: u32, values: &Row) {
+        let row = self.row_mut(register, half);
+        if mask == u32::MAX {
+            *row = *values;
+        } else {
+            for lane in 0..LANES {
+                let keep = ((mask >> lane) & 1).wrapping_sub(1);
+                row[lane] = (row[lane] & keep) | (values[lane] & !keep);
+            }
+        }
+    }
+}
+
+/// The value of an inline constant as 32 bits (RDNA3 ISA document, 3.4 "Scalar operands").
+#[inline]
+pub(super) fn inline32(code: u16) -> u32 {
+    match code {
+        128..=192 => u32::from(code) - 128,
+        193..=208 => 192u32.wrapping_sub(u32::from(code)),
+        240 => 0x3f00_0000,
+        241 => 0xbf00_0000,
+        242 => 0x3f80_0000,
+        243 => 0xbf80_0000,
+        244 => 0x4000_0000,
+        245 => 0xc000_0000,
+        246 => 0x4080_0000,
+        247 => 0xc080_0000,
+        248 => 0x3e22_f983, // 1/(2π)
+        _ => 0,
+    }
+}
+
+/// The value of an inline constant as 64 bits: integers sign-extended, floats as doubles.
+#[inline]
+pub(super) fn inline64(code: u16) -> u64 {
+    match code {
+        128..=208 => i64::from(inline32(code) as i32) as u64,
+        240 => 0x3fe0_0000_0000_0000,
+        241 => 0xbfe0_0000_0000_0000,
+        242 => 0x3ff0_0000_0000_0000,
+        243 => 0xbff0_0000_0000_0000,
+        244 => 0x4000_0000_0000_0000,
+        245 => 0xc000_0000_0000_0000,
+        246 => 0x4010_0000_0000_0000,
+        247 => 0xc010_0000_0000_0000,
+        248 => 0x3fc4_5f30_6dc9_c882,
+        _ => 0,
+    }
+}
+
+/// The value of an inline floating constant as a half.
+#[inline]
+pub(super) fn inline16(code: u16) -> u16 {
+    match code {
+        240 => 0x3800,
+        241 => 0xb800,
+        242 => 0x3c00,
+        243 => 0xbc00,
+        244 => 0x4000,
+        245 => 0xc000,
+        246 => 0x4400,
+        247 => 0xc400,
+        248 => 0x3118,
+        _ => inline32(code) as u16,
+    }
+}

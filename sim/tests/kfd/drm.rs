@@ -1,0 +1,189 @@
+//! The render node.
+
+use crate::rig::{PAGE, Rig, ioctl, reserve};
+use kfd::uapi::amdgpu::{self as uapi, GemDomain, GemVaFlags, drm_request as request};
+use selvedge_sys::{Errno, System, drm};
+use zerocopy::FromZeros;
+
+impl Rig {
+    fn drm<T>(&self, request: u32, args: &mut T) -> Result<(), Errno> {
+        ioctl(&self.process, self.render, request, args)
+    }
+
+    fn info<T: FromZeros>(&self, mut info: uapi::Info) -> Result<T, Errno> {
+        let mut answer = T::new_zeroed();
+        info.return_pointer = (&raw mut answer).expose_provenance() as u64;
+        info.return_size = size_of::<T>() as u32;
+        self.drm(request::INFO, &mut info).map(|()| answer)
+    }
+}
+
+#[test]
+fn version_and_client() {
+    let rig = Rig::new("gfx1151", 18);
+    let mut name = [0u8; 4];
+    let mut version = drm::Version {
+        name_len: 4,
+        name: name.as_mut_ptr().expose_provenance() as u64,
+        ..Default::default()
+    };
+    rig.drm(drm::VERSION, &mut version).unwrap();
+    assert_eq!((version.version_major, version.name_len, &name), (3, 6, b"amdg"));
+    let mut client = drm::Client::default();
+    rig.drm(drm::GET_CLIENT, &mut client).unwrap();
+    assert_eq!((client.auth, client.pid), (1, u64::from(rig.process.pid())));
+    client.idx = 1;
+    assert_eq!(rig.drm(drm::GET_CLIENT, &mut client), Err(Errno::EINVAL));
+    assert_eq!(rig.drm(kfd::uapi::request::GET_VERSION, &mut client), Err(Errno::ENOTTY));
+}
+
+#[test]
+fn queries() {
+    let rig = Rig::new("gfx1100", 18);
+    assert_eq!(rig.info::<u32>(uapi::Info::new(uapi::INFO_ACCEL_WORKING)), Ok(1));
+    let device: uapi::InfoDevice = rig.info(uapi::Info::new(uapi::INFO_DEV_INFO)).unwrap();
+    assert_eq!((device.device_id, device.family, device.cu_active_number), (0x744c, 145, 96));
+    assert_eq!(device.gpu_counter_freq, 100_000);
+    let cus: u32 = device.cu_bitmap.iter().flatten().map(|map| map.count_ones()).sum();
+    assert_eq!(cus, 96);
+    let dma = uapi::Info::hw_ip(uapi::INFO_HW_IP_INFO, uapi::HW_IP_DMA, 0);
+    let dma: uapi::InfoHwIp = rig.info(dma).unwrap();
+    assert_eq!((dma.hw_ip_version_major, dma.available_rings), (6, 3));
+    let memory: uapi::MemoryInfo = rig.info(uapi::Info::new(uapi::INFO_MEMORY)).unwrap();
+    assert_eq!(memory.vram.total_heap_size, 24560 << 20);
+    let firmware = uapi::Info::firmware(uapi::INFO_FW_GFX_MEC);
+    let firmware: uapi::InfoFirmware = rig.info(firmware).unwrap();
+    assert_eq!(firmware.ver, 2140);
+    assert_eq!(rig.info::<u32>(uapi::Info::new(0x77)), Err(Errno::ENOSYS));
+    assert_eq!(rig.drm(request::INFO, &mut uapi::Info::new(0)), Err(Errno::EINVAL));
+}
+
+fn create(rig: &Rig, bytes: u64) -> u32 {
+    let mut args = uapi::GemCreate::default();
+    args.in_.bo_size = bytes;
+    args.in_.domains = GemDomain::GTT.bits();
+    rig.drm(request::GEM_CREATE, &mut args).unwrap();
+    args.out().handle
+}
+
+fn va(rig: &Rig, handle: u32, operation: u32, va_address: u64, map_size: u64) -> Result<(), Errno> {
+    let flags = GemVaFlags::READABLE | GemVaFlags::WRITEABLE | GemVaFlags::EXECUTABLE;
+    let mut args = uapi::GemVa {
+        handle,
+        operation,
+        flags: flags.bits(),
+        va_address,
+        map_size,
+        ..Default::default()
+    };
+    rig.drm(request::GEM_VA, &mut args)
+}
+
+#[test]
+fn addresses_of_buffers() {
+    let rig = Rig::new("gfx1151", 18);
+    let handle = create(&rig, 2 * PAGE);
+    let at = 0x20_0000;
+    assert_eq!(va(&rig, handle, uapi::VA_OP_MAP, 0x1000, PAGE), Err(Errno::EINVAL), "reserved");
+    assert_eq!(va(&rig, handle, uapi::VA_OP_MAP, 1 << 47, PAGE), Err(Errno::EINVAL), "the hole");
+    assert_eq!(va(&rig, handle, uapi::VA_OP_MAP, at, 3 * PAGE), Err(Errno::EINVAL), "too long");
+    assert_eq!(va(&rig, handle + 1, uapi::VA_OP_MAP, at, PAGE), Err(Errno::ENOENT));
+    assert_eq!(va(&rig, handle, 9, at, PAGE), Err(Errno::EINVAL));
+    va(&rig, handle, uapi::VA_OP_MAP, at, 2 * PAGE).unwrap();
+    assert_eq!(va(&rig, handle, uapi::VA_OP_MAP, at + PAGE, PAGE), Err(Errno::EINVAL));
+    assert_eq!(va(&rig, handle, uapi::VA_OP_UNMAP, at + PAGE, PAGE), Err(Errno::ENOENT));
+    va(&rig, handle, uapi::VA_OP_UNMAP, at, 2 * PAGE).unwrap();
+    va(&rig, handle, uapi::VA_OP_MAP, at, PAGE).unwrap();
+    rig.drm(drm::GEM_CLOSE, &mut drm::GemClose { handle, pad: 0 }).unwrap();
+    assert_eq!(rig.objects().gpu_mappings, 0, "closing a handle takes its mappings");
+    assert_eq!(rig.drm(drm::GEM_CLOSE, &mut drm::GemClose { handle, pad: 0 }), Err(Errno::EINVAL));
+    assert_eq!(rig.objects().buffers, 0);
+}
+
+/// What a KFD client does before ACQUIRE_VM, so that the page tables are made by the SDMA engine.
+#[test]
+fn a_nop_submission() {
+    let rig = Rig::new("gfx1151", 18);
+    let handle = create(&rig, PAGE);
+    let mut mmap = uapi::GemMmap::new(handle);
+    rig.drm(request::GEM_MMAP, &mut mmap).unwrap();
+    let at = reserve(&rig.process, PAGE);
+    rig.mmap(rig.render, at, PAGE, mmap.out.addr_ptr).unwrap();
+    va(&rig, handle, uapi::VA_OP_MAP, at, PAGE).unwrap();
+    let mut context = uapi::Ctx::new(uapi::CTX_OP_ALLOC_CTX, 0);
+    rig.drm(request::CTX, &mut context).unwrap();
+    let ctx_id = context.context();
+    let mut entry = uapi::BoListEntry { bo_handle: handle, bo_priority: 0 };
+    let mut list = uapi::BoList::default();
+    list.in_.bo_number = 1;
+    list.in_.bo_info_size = 8;
+    list.in_.bo_info_ptr = (&raw mut entry).expose_provenance() as u64;
+    rig.drm(request::BO_LIST, &mut list).unwrap();
+    let mut ib = uapi::CsChunkIb {
+        va_start: at,
+        ib_bytes: 64,
+        ip_type: uapi::HW_IP_DMA,
+        ..Default::default()
+    };
+    let mut chunk = uapi::CsChunk {
+        chunk_id: uapi::CHUNK_ID_IB,
+        length_dw: size_of::<uapi::CsChunkIb>() as u32 / 4,
+        chunk_data: (&raw mut ib).expose_provenance() as u64,
+    };
+    let mut chunks = (&raw mut chunk).expose_provenance() as u64;
+    let mut submit = || {
+        let mut cs = uapi::Cs::default();
+        cs.in_.ctx_id = ctx_id;
+        cs.in_.bo_list_handle = list.out().list_handle;
+        cs.in_.num_chunks = 1;
+        cs.in_.chunks = (&raw mut chunks).expose_provenance() as u64;
+        rig.drm(request::CS, &mut cs).map(|()| cs.out().handle)
+    };
+    let sequence = submit().unwrap();
+    let mut wait = uapi::WaitCs::default();
+    wait.in_.handle = sequence;
+    wait.in_.ip_type = uapi::HW_IP_DMA;
+    wait.in_.ctx_id = ctx_id;
+    rig.drm(request::WAIT_CS, &mut wait).unwrap();
+    assert_eq!(wait.out().status, 0);
+    // Anything but NOPs is refused.
+    let word = std::ptr::with_exposed_provenance_mut::<u32>(at as usize);
+    // SAFETY: the buffer is mapped there.
+    unsafe { word.write_volatile(1) };
+    assert_eq!(submit(), Err(Errno::ENOSYS));
+    assert_eq!(rig.machine.refusals().len(), 1);
+    rig.munmap(at, PAGE);
+    rig.process.close(rig.render).unwrap();
+    assert_eq!(rig.machine.objects().buffers, 1, "the kfd_process holds the file and its VM");
+}
+
+#[test]
+fn timelines() {
+    let rig = Rig::new("gfx1151", 23);
+    let handle = create(&rig, PAGE);
+    let mut object = drm::SyncobjCreate::default();
+    rig.drm(drm::SYNCOBJ_CREATE, &mut object).unwrap();
+    let mut args = uapi::GemVa {
+        handle,
+        operation: uapi::VA_OP_MAP,
+        flags: GemVaFlags::READABLE.bits(),
+        va_address: 0x20_0000,
+        map_size: PAGE,
+        vm_timeline_point: 5,
+        vm_timeline_syncobj_out: object.handle,
+        ..Default::default()
+    };
+    rig.drm(request::GEM_VA, &mut args).unwrap();
+    let wait = |point: u64| {
+        let (mut handles, mut points) = ([object.handle], [point]);
+        let mut args = drm::SyncobjTimelineWait {
+            handles: handles.as_mut_ptr().expose_provenance() as u64,
+            points: points.as_mut_ptr().expose_provenance() as u64,
+            count_handles: 1,
+            ..Default::default()
+        };
+        rig.drm(drm::SYNCOBJ_TIMELINE_WAIT, &mut args)
+    };
+    assert_eq!(wait(5), Ok(()));
+    assert_eq!(wait(6), Err(Errno::ETIME));
+}

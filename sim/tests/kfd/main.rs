@@ -1,0 +1,15 @@
+//! The kernel side of the simulated machine, driven as a driver drives it: validation rules, events,
+//! faults, secondary contexts, injected errors, object counts.
+
+#![expect(unsafe_code, reason = "makes system calls and touches what they mapped")]
+
+mod drm;
+mod event;
+mod fault;
+mod memory;
+mod process;
+mod queue;
+mod random;
+mod rig;
+mod svm;
+mod topology;

@@ -1,0 +1,275 @@
+//! Creating, changing and destroying queues.
+
+use crate::rig::{DOORBELL_SLICE, PAGE, Queue, Rig, eventually, gtt};
+use kfd::uapi::{self, CreateQueueArgs, request};
+use selvedge_sys::Errno;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// One rule: how the arguments break it.
+type Breach = (&'static str, fn(&mut CreateQueueArgs), Errno);
+
+/// Every rule of set_queue_properties_from_user and kfd_queue_acquire_buffers, broken alone.
+const BREACHES: &[Breach] = &[
+    ("percentage", |a| a.queue_percentage = 101, Errno::EINVAL),
+    ("priority", |a| a.queue_priority = 16, Errno::EINVAL),
+    ("ring in the kernel's half", |a| a.ring_base_address = 1 << 63, Errno::EFAULT),
+    ("ring size no power of two", |a| a.ring_size = 3000, Errno::EINVAL),
+    ("read pointer in the kernel's half", |a| a.read_pointer_address = 1 << 63, Errno::EFAULT),
+    ("write pointer in the kernel's half", |a| a.write_pointer_address = 1 << 63, Errno::EFAULT),
+    ("EOP in the kernel's half", |a| a.eop_buffer_address = 1 << 63, Errno::EFAULT),
+    ("save area in the kernel's half", |a| a.ctx_save_restore_address = 1 << 63, Errno::EFAULT),
+    ("type", |a| a.queue_type = 77, Errno::ENOTSUPP),
+    ("GPU", |a| a.gpu_id ^= 1, Errno::EINVAL),
+    ("write pointer not mapped", |a| a.write_pointer_address = 8 * PAGE, Errno::EINVAL),
+    ("read pointer not mapped", |a| a.read_pointer_address = 8 * PAGE, Errno::EINVAL),
+    (
+        "pointer in a larger buffer",
+        |a| a.write_pointer_address = a.ctx_save_restore_address,
+        Errno::EINVAL,
+    ),
+    ("ring not mapped", |a| a.ring_base_address = 0, Errno::EINVAL),
+    ("ring larger than its buffer", |a| a.ring_size *= 2, Errno::EINVAL),
+    (
+        "ring smaller than its buffer",
+        |a| a.ring_base_address = a.ctx_save_restore_address,
+        Errno::EINVAL,
+    ),
+    ("EOP too small", |a| a.eop_buffer_size = 2048, Errno::EINVAL),
+    ("EOP larger than its buffer", |a| a.eop_buffer_size = 8192, Errno::EINVAL),
+    ("EOP not mapped", |a| a.eop_buffer_address = 8 * PAGE, Errno::EINVAL),
+    ("control stack", |a| a.ctl_stack_size += 4096, Errno::EINVAL),
+    ("save area too small", |a| a.ctx_save_restore_size -= 1, Errno::EINVAL),
+    ("save area larger than its buffer", |a| a.ctx_save_restore_size += 4096, Errno::EINVAL),
+    ("no save area", |a| a.ctx_save_restore_address = 0, Errno::EINVAL),
+    ("no such SDMA engine", |a| (a.queue_type, a.sdma_engine_id) = (4, 9), Errno::EINVAL),
+];
+
+#[test]
+fn every_rule_is_checked_alone() {
+    for minor in [17, 18, 23] {
+        let rig = Rig::new("gfx1151", minor);
+        let good = rig.queue_buffers();
+        for (rule, breach, errno) in BREACHES {
+            let mut args = good.args;
+            breach(&mut args);
+            let answer = rig.ask(request::CREATE_QUEUE, &mut args);
+            assert_eq!(answer, Err(*errno), "{rule} on 1.{minor}");
+        }
+        assert_eq!(rig.objects().queues, 0);
+        // What the rules allow.
+        for allow in [
+            |_: &mut CreateQueueArgs| {},
+            |a: &mut CreateQueueArgs| a.eop_buffer_address = 0,
+            |a: &mut CreateQueueArgs| a.queue_percentage = 0,
+            |a: &mut CreateQueueArgs| a.ring_size = 512,
+        ] {
+            let mut args = good.args;
+            allow(&mut args);
+            rig.ask(request::CREATE_QUEUE, &mut args).unwrap();
+            let mut gone = uapi::DestroyQueueArgs { queue_id: args.queue_id, pad: 0 };
+            rig.ask(request::DESTROY_QUEUE, &mut gone).unwrap();
+            assert_eq!(rig.ask(request::DESTROY_QUEUE, &mut gone), Err(Errno::EINVAL));
+        }
+        rig.release_buffers(good);
+    }
+}
+
+/// Before 6.12 buffers were not looked at, but for the write pointer's page.
+#[test]
+fn old_kernels_look_at_the_write_pointer_only() {
+    let rig = Rig::new("gfx1151", 14);
+    assert_eq!(rig.property("cwsr_size"), None);
+    let good = rig.queue_buffers();
+    let mut args = CreateQueueArgs { ctl_stack_size: 1, eop_buffer_size: 0, ..good.args };
+    rig.ask(request::CREATE_QUEUE, &mut args).unwrap();
+    let mut bad = CreateQueueArgs { write_pointer_address: 8 * PAGE, ..good.args };
+    assert_eq!(rig.ask(request::CREATE_QUEUE, &mut bad), Err(Errno::EINVAL));
+    let mut by_engine = CreateQueueArgs { queue_type: 4, ..good.args };
+    assert_eq!(rig.ask(request::CREATE_QUEUE, &mut by_engine), Err(Errno::ENOTSUPP));
+}
+
+/// The scheduler's firmware polls the write pointer through the GART, where a process's own pages
+/// cannot be pinned.
+#[test]
+fn write_pointers_are_not_user_memory() {
+    let rig = Rig::new("gfx1151", 18);
+    let mut queue = rig.queue_buffers();
+    let memory = crate::rig::anonymous(&rig.process, PAGE);
+    let mut user = uapi::AllocMemoryOfGpuArgs {
+        va_addr: memory,
+        size: PAGE,
+        mmap_offset: memory,
+        gpu_id: rig.gpu_id,
+        flags: (uapi::AllocMemFlags::USERPTR | uapi::AllocMemFlags::WRITABLE).bits(),
+        ..Default::default()
+    };
+    rig.ask(request::ALLOC_MEMORY_OF_GPU, &mut user).unwrap();
+    rig.map(user.handle).unwrap();
+    queue.args.write_pointer_address = memory;
+    assert_eq!(rig.start(&mut queue), Err(Errno::EPERM));
+    queue.args.write_pointer_address = queue.pointers.va + 56;
+    queue.args.read_pointer_address = memory;
+    rig.start(&mut queue).unwrap();
+    assert_eq!(rig.unmap(user.handle), Err(Errno::EBUSY));
+    rig.destroy(queue);
+}
+
+#[test]
+fn without_a_vm_there_is_no_queue() {
+    let rig = Rig::new("gfx1151", 18);
+    let queue = rig.queue_buffers();
+    let other = rig.machine.process();
+    let path = std::path::Path::new("/dev/kfd");
+    let kfd = selvedge_sys::System::open(&*other, path, selvedge_sys::OpenMode::ReadWrite).unwrap();
+    let mut args = queue.args;
+    let answer = crate::rig::ioctl(&other, kfd, request::CREATE_QUEUE, &mut args);
+    assert_eq!(answer, Err(Errno::ESRCH));
+}
+
+#[test]
+fn what_is_not_modelled_is_refused_loudly() {
+    let rig = Rig::new("gfx1151", 18);
+    let queue = rig.queue_buffers();
+    for queue_type in [uapi::QUEUE_TYPE_COMPUTE, uapi::QUEUE_TYPE_SDMA] {
+        let mut args = CreateQueueArgs { queue_type, ..queue.args };
+        assert_eq!(rig.ask(request::CREATE_QUEUE, &mut args), Err(Errno::ENOSYS));
+    }
+    assert_eq!(rig.machine.refusals(), ["compute queues of PM4 packets", "SDMA queues"]);
+}
+
+#[test]
+fn buffers_of_a_queue_cannot_be_unmapped() {
+    let rig = Rig::new("gfx1151", 18);
+    let queue = rig.queue();
+    for buffer in [queue.ring, queue.pointers, queue.eop, queue.save_area] {
+        assert_eq!(rig.unmap(buffer.handle), Err(Errno::EBUSY));
+        assert_eq!(rig.free(buffer.handle), Err(Errno::EBUSY));
+    }
+    assert_eq!(rig.objects().queues, 1);
+    rig.destroy(queue);
+    let objects = rig.objects();
+    assert_eq!((objects.queues, objects.buffers, objects.gpu_mappings), (0, 0, 0));
+}
+
+#[test]
+fn at_most_127_queues_on_a_device() {
+    let rig = Rig::new("gfx1151", 18);
+    let buffers = rig.queue_buffers();
+    // Stopped ones, so that their threads do nothing.
+    let args = CreateQueueArgs { queue_percentage: 0, ..buffers.args };
+    let mut ids = Vec::new();
+    let mut doorbells = std::collections::BTreeSet::new();
+    let failure = loop {
+        let mut args = args;
+        match rig.ask(request::CREATE_QUEUE, &mut args) {
+            Ok(()) => {
+                ids.push(args.queue_id);
+                doorbells.insert(args.doorbell_offset);
+                let id = args.doorbell_offset >> 46;
+                assert_eq!(id, u64::from(rig.gpu_id) | 3 << 16);
+                assert_eq!(args.doorbell_offset & 7, 0);
+                assert!(args.doorbell_offset & (DOORBELL_SLICE - 1) < 0x100 * 8);
+            }
+            Err(errno) => break errno,
+        }
+    };
+    assert_eq!((ids.len(), doorbells.len(), failure), (127, 127, Errno::ENOSPC));
+    assert_eq!(ids, (0..127).collect::<Vec<u32>>());
+}
+
+#[test]
+fn packets_run_complete_and_interrupt() {
+    let rig = Rig::new("gfx1151", 18);
+    let slots = rig.buffer(gtt(), 32768);
+    let mut args = uapi::CreateEventArgs { event_page_offset: slots.handle, ..Default::default() };
+    rig.ask(request::CREATE_EVENT, &mut args).unwrap();
+    assert_eq!(slots.qword(8).load(SeqCst), u64::MAX, "idle slots are all ones");
+    let event = rig.create_event(uapi::EVENT_SIGNAL, 1);
+    let signal = rig.buffer(gtt(), PAGE);
+    // amd_signal_t: kind 1, value, mailbox, event id.
+    signal.qword(0).store(1, SeqCst);
+    signal.qword(8).store(1, SeqCst);
+    signal.qword(16).store(slots.va + u64::from(event) * 8, SeqCst);
+    signal.dword(24).store(event, SeqCst);
+    let queue = rig.queue();
+    queue.submit_barrier(0, signal.va);
+    let (data, result) = rig.wait(uapi::EventData::new(event, 1), 10_000);
+    assert_eq!((result, data.signal().last_event_age), (uapi::WAIT_RESULT_COMPLETE, 2));
+    assert_eq!(signal.qword(8).load(SeqCst), 0);
+    assert_eq!(slots.qword(u64::from(event) * 8).load(SeqCst), u64::MAX, "acknowledged");
+    eventually("the read pointer", || queue.pointers.qword(128).load(SeqCst) == 1);
+    assert_eq!(rig.free(slots.handle), Err(Errno::EPERM), "the event page stays");
+    rig.destroy(queue);
+}
+
+fn update(rig: &Rig, queue: &Queue, percentage: u32) -> Result<(), Errno> {
+    let mut args = uapi::UpdateQueueArgs {
+        ring_base_address: queue.args.ring_base_address,
+        queue_id: queue.args.queue_id,
+        ring_size: queue.args.ring_size,
+        queue_percentage: percentage,
+        queue_priority: 7,
+    };
+    rig.ask(request::UPDATE_QUEUE, &mut args)
+}
+
+#[test]
+fn percentage_zero_stops_a_queue() {
+    let rig = Rig::new("gfx1151", 18);
+    let queue = rig.queue();
+    let signal = rig.buffer(gtt(), PAGE);
+    signal.qword(8).store(2, SeqCst);
+    let mut state = uapi::GetQueueWaveStateArgs {
+        queue_id: queue.args.queue_id,
+        ctl_stack_address: signal.va + 256,
+        ..Default::default()
+    };
+    assert_eq!(rig.ask(request::GET_QUEUE_WAVE_STATE, &mut state), Err(Errno::EINVAL), "active");
+    update(&rig, &queue, 0).unwrap();
+    queue.submit_barrier(0, signal.va);
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert_eq!(signal.qword(8).load(SeqCst), 2);
+    rig.ask(request::GET_QUEUE_WAVE_STATE, &mut state).unwrap();
+    assert_eq!((state.ctl_stack_used_size, state.save_area_used_size), (0, 0));
+    update(&rig, &queue, 100).unwrap();
+    eventually("the packet", || signal.qword(8).load(SeqCst) == 1);
+    rig.destroy(queue);
+}
+
+#[test]
+fn cu_masks_go_by_pairs() {
+    let rig = Rig::new("gfx1151", 18);
+    let queue = rig.queue();
+    let ask = |mask: u32, num_cu_mask: u32| {
+        let mut mask = [mask; 40];
+        let cu_mask_ptr = mask.as_mut_ptr().expose_provenance() as u64;
+        let mut args =
+            uapi::SetCuMaskArgs { queue_id: queue.args.queue_id, num_cu_mask, cu_mask_ptr };
+        rig.ask(request::SET_CU_MASK, &mut args)
+    };
+    assert_eq!(ask(0b1100, 32), Ok(()));
+    assert_eq!(ask(0b0110, 32), Err(Errno::EINVAL));
+    assert_eq!(ask(!0, 1280), Ok(()));
+    assert_eq!(ask(!0, 31), Err(Errno::EINVAL));
+    rig.destroy(queue);
+}
+
+#[test]
+fn global_wave_sync_belongs_to_one_queue() {
+    let rig = Rig::new("gfx1151", 18);
+    let (a, b) = (rig.queue(), rig.queue());
+    let ask = |queue: &Queue, num_gws| {
+        let mut args = uapi::AllocQueueGwsArgs {
+            queue_id: queue.args.queue_id,
+            num_gws,
+            ..Default::default()
+        };
+        rig.ask(request::ALLOC_QUEUE_GWS, &mut args)
+    };
+    assert_eq!(ask(&a, 0), Err(Errno::EINVAL));
+    assert_eq!(ask(&a, 1), Ok(()));
+    assert_eq!(ask(&b, 1), Err(Errno::EBUSY));
+    rig.destroy(a);
+    assert_eq!(ask(&b, 1), Ok(()));
+    rig.destroy(b);
+}

@@ -1,0 +1,294 @@
+//! What a stream has in flight.
+
+use super::StreamOptions;
+use crate::Error;
+use crate::device::DeviceInner;
+use crate::fault::{Fault, QueueFault};
+use crate::kernel::{Argument, Geometry, HiddenContext, Kernel};
+use crate::queue::{AqlQueue, Arena, Completion, KERNARG_BYTES, Scratch};
+use std::any::Any;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// One submission in flight, or the record of one that was.
+#[derive(Default)]
+struct Slot {
+    /// Kept until the device is done. Cleared, not freed, so that a warm stream allocates nothing.
+    kept: Vec<Arc<dyn Any + Send + Sync>>,
+    /// Argument memory up to here is free when this is done.
+    kernarg_end: u64,
+    /// When it ran; valid once it is retired, until the slot is used again.
+    completion: Completion,
+}
+
+pub(super) struct State {
+    queue: AqlQueue,
+    /// Stream number of the queue's packet 0: a queue with more scratch replaces the first one.
+    queue_base: u64,
+    slots: Box<[Slot]>,
+    arena: Arena,
+    submitted: u64,
+    retired: u64,
+    /// The device's count of loaded executables when this queue last looked for new code.
+    code_seen: u64,
+    failed: Option<Arc<Fault>>,
+}
+
+/// A kernel launch that was checked.
+pub(super) struct Dispatch<'a> {
+    pub(super) kernel: &'a Kernel,
+    pub(super) geometry: &'a Geometry,
+    pub(super) arguments: &'a [Argument<'a>],
+    /// LDS of a workgroup, bytes.
+    pub(super) lds: u32,
+    /// Scratch of a work-item, bytes.
+    pub(super) private: u32,
+}
+
+/// How far a submission is.
+pub(super) enum Progress {
+    Done(Completion),
+    Pending,
+}
+
+impl State {
+    pub(super) fn new(device: &Arc<DeviceInner>, depth: u32) -> Result<State, Error> {
+        Ok(State {
+            queue: AqlQueue::create(device, depth.into(), Scratch::none())?,
+            queue_base: 0,
+            slots: (0..depth).map(|_| Slot::default()).collect(),
+            arena: Arena::new(KERNARG_BYTES),
+            submitted: 0,
+            retired: 0,
+            code_seen: 0,
+            failed: None,
+        })
+    }
+
+    pub(super) fn submitted(&self) -> u64 {
+        self.submitted
+    }
+
+    pub(super) fn queue(&self) -> &AqlQueue {
+        &self.queue
+    }
+
+    pub(super) fn in_flight(&mut self) -> u64 {
+        self.retire();
+        self.submitted - self.retired
+    }
+
+    fn slot(&mut self, index: u64) -> &mut Slot {
+        let slot = index & (self.slots.len() as u64 - 1);
+        &mut self.slots[slot as usize]
+    }
+
+    /// Takes back what finished submissions kept, oldest first.
+    fn retire(&mut self) {
+        while self.retired < self.submitted {
+            let index = self.retired;
+            let Some(completion) = self.queue.completion(index - self.queue_base) else { break };
+            let slot = self.slot(index);
+            slot.kept.clear();
+            slot.completion = completion;
+            let end = slot.kernarg_end;
+            self.arena.release(end);
+            self.retired += 1;
+        }
+    }
+
+    /// The fault that ended this stream, if one did.
+    fn check(&mut self, device: &DeviceInner) -> Result<(), Error> {
+        if let Some(fault) = &self.failed {
+            return Err(Error::DeviceLost(fault.clone()));
+        }
+        let (code, exceptions) = (self.queue.error_code(), self.queue.exceptions());
+        if code != 0 || exceptions != 0 {
+            self.retire();
+            let packet = aql::Packet::decode(&self.queue.packet(self.retired - self.queue_base));
+            let fault = Arc::new(Fault::Queue(QueueFault {
+                device: device.name().to_owned(),
+                queue: self.queue.id(),
+                code,
+                exceptions,
+                submission: self.retired,
+                packet: packet.to_string(),
+            }));
+            self.failed = Some(fault.clone());
+            return Err(Error::DeviceLost(fault));
+        }
+        device.check_alive()
+    }
+
+    /// How far submission `index` is.
+    pub(super) fn progress(&mut self, device: &DeviceInner, index: u64) -> Result<Progress, Error> {
+        self.retire();
+        if index < self.retired {
+            return Ok(Progress::Done(self.slot(index).completion));
+        }
+        self.check(device)?;
+        Ok(Progress::Pending)
+    }
+
+    /// Whether the record of a finished submission has not been overwritten.
+    pub(super) fn remembers(&self, index: u64) -> bool {
+        index + self.slots.len() as u64 >= self.submitted
+    }
+
+    /// Submits a kernel; returns its number.
+    pub(super) fn dispatch(
+        &mut self,
+        device: &Arc<DeviceInner>,
+        options: &StreamOptions,
+        dispatch: &Dispatch<'_>,
+    ) -> Result<u64, Error> {
+        self.check(device)?;
+        if dispatch.private > self.queue.scratch_lane_bytes() {
+            self.grow_scratch(device, options, dispatch)?;
+        }
+        if self.code_seen != device.code_loaded() {
+            self.invalidate_code(device, options)?;
+        }
+        let kernel = dispatch.kernel;
+        let layout = kernel.layout();
+        let (offset, kernarg_end) = self.reserve(device, options, layout.size().into())?;
+        let index = self.submitted;
+
+        let (kernarg, span) = self.queue.kernarg(offset, layout.size());
+        let apertures = device.apertures();
+        let context = HiddenContext {
+            queue: self.queue.address(),
+            private_aperture: apertures.scratch_base,
+            shared_aperture: apertures.lds_base,
+        };
+        layout.pack(&span, dispatch.arguments, dispatch.geometry, &context);
+
+        let slot = self.slot(index);
+        slot.kernarg_end = kernarg_end;
+        slot.kept.push(kernel.inner().clone());
+        for argument in dispatch.arguments {
+            if let Argument::Buffer(view) = argument {
+                slot.kept.push(view.buffer().inner().clone());
+            }
+        }
+
+        let packet_index = index - self.queue_base;
+        let mut packet = aql::KernelDispatch::new(
+            kernel.address(),
+            kernarg,
+            dispatch.geometry.grid(),
+            dispatch.geometry.workgroup(),
+        );
+        packet.header = packet.header.with_barrier(true);
+        packet.setup = packet.setup.with_dimensions(dispatch.geometry.dimensions() as u8);
+        packet.private_segment_size = dispatch.private;
+        packet.group_segment_size = dispatch.lds;
+        packet.completion_signal = self.queue.arm(packet_index);
+        self.queue.publish(packet_index, &packet.encode());
+        self.submitted = index + 1;
+        Ok(index)
+    }
+
+    /// Has the queue drop what its caches hold of memory where code was loaded since it last did.
+    #[cold]
+    fn invalidate_code(
+        &mut self,
+        device: &DeviceInner,
+        options: &StreamOptions,
+    ) -> Result<(), Error> {
+        let loaded = device.code_loaded();
+        let (_, kernarg_end) = self.reserve(device, options, 0)?;
+        let index = self.submitted;
+        self.slot(index).kernarg_end = kernarg_end;
+        let packet_index = index - self.queue_base;
+        self.queue.publish(packet_index, &self.queue.new_code_packet(packet_index));
+        self.submitted = index + 1;
+        self.code_seen = loaded;
+        Ok(())
+    }
+
+    /// Argument memory and a slot, waiting for room if need be: offset and end position.
+    #[inline]
+    fn reserve(
+        &mut self,
+        device: &DeviceInner,
+        options: &StreamOptions,
+        bytes: u64,
+    ) -> Result<(u64, u64), Error> {
+        if self.submitted - self.retired < self.queue.slots()
+            && let Some(range) = self.arena.take(bytes)
+        {
+            // Keep well ahead of a full queue, a few submissions at a time.
+            if self.submitted.is_multiple_of(16) {
+                self.retire();
+            }
+            return Ok(range);
+        }
+        self.wait_for_room(device, options, bytes)
+    }
+
+    #[cold]
+    fn wait_for_room(
+        &mut self,
+        device: &DeviceInner,
+        options: &StreamOptions,
+        bytes: u64,
+    ) -> Result<(u64, u64), Error> {
+        let start = Instant::now();
+        loop {
+            self.retire();
+            if self.submitted - self.retired < self.queue.slots()
+                && let Some(range) = self.arena.take(bytes)
+            {
+                return Ok(range);
+            }
+            self.check(device)?;
+            let waited = start.elapsed();
+            let Some(left) = options.full_timeout.checked_sub(waited) else {
+                return Err(Error::QueueFull { depth: self.submitted - self.retired, waited });
+            };
+            device.waiter(self.queue.event()).wait(left.min(Duration::from_millis(10)))?;
+        }
+    }
+
+    /// Replaces the queue by one with more scratch, once it is idle.
+    #[cold]
+    fn grow_scratch(
+        &mut self,
+        device: &Arc<DeviceInner>,
+        options: &StreamOptions,
+        dispatch: &Dispatch<'_>,
+    ) -> Result<(), Error> {
+        let start = Instant::now();
+        loop {
+            self.retire();
+            if self.retired == self.submitted {
+                break;
+            }
+            self.check(device)?;
+            let waited = start.elapsed();
+            let Some(left) = options.full_timeout.checked_sub(waited) else {
+                return Err(Error::QueueFull { depth: self.submitted - self.retired, waited });
+            };
+            device.waiter(self.queue.event()).wait(left.min(Duration::from_millis(10)))?;
+        }
+        let scratch = Scratch::allocate(device, dispatch.kernel.name(), dispatch.private)?;
+        let new = AqlQueue::create(device, self.queue.slots(), scratch)?;
+        let mut old = std::mem::replace(&mut self.queue, new);
+        old.shut_down()?;
+        self.queue_base = self.submitted;
+        self.arena = Arena::new(KERNARG_BYTES);
+        Ok(())
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if self.queue.shut_down().is_err() {
+            // Linux did not take the queue off the device, which may go on with what is in flight.
+            for slot in &mut self.slots {
+                std::mem::forget(std::mem::take(&mut slot.kept));
+            }
+        }
+    }
+}
