@@ -66,6 +66,7 @@ pub struct ResetFault {
 /// Meanings of the codes in `queue_inactive_signal` (ROCR-Runtime, `amd_aql_queue.cpp`,
 /// `AqlQueue::DynamicQueueEventsHandler` and `ExceptionHandler`).
 const QUEUE_CODES: &[(u64, &str)] = &[
+    (1, "no scratch, wave64 kernel"),
     (2, "dispatch dimensions invalid"),
     (4, "more LDS than a workgroup can have"),
     (8, "kernel object invalid"),
@@ -76,7 +77,6 @@ const QUEUE_CODES: &[(u64, &str)] = &[
     (256, "vendor-specific packet invalid"),
     (512, "scratch reclaim"),
     (0x400, "no scratch, wave32 kernel"),
-    (0x401, "no scratch"),
     (0x2000_0000, "memory aperture violation"),
     (0x4000_0000, "illegal instruction"),
     (0x8000_0000, "trap"),

@@ -12,7 +12,7 @@
 //!   and packet processors refer to.
 //! - [`descriptor`]: the kernel descriptor, its register words by generation, user SGPRs.
 //! - [`scratch`]: COMPUTE_TMPRING_SIZE, scratch sizes and the scratch buffer descriptor.
-//! - [`Generation`]: what the layouts depend on.
+//! - [`Generation`]: what the layouts depend on (from the crate `pm4`).
 //!
 //! # Contract
 //! A packet is 16 little-endian dwords. `encode` cannot fail and allocates nothing. `decode` never
@@ -31,7 +31,7 @@ pub mod agent_dispatch;
 pub mod barrier;
 pub mod descriptor;
 mod error;
-mod generation;
+
 pub mod header;
 pub mod kernel_dispatch;
 mod packet;
@@ -46,10 +46,10 @@ pub use agent_dispatch::AgentDispatch;
 pub use barrier::Barrier;
 pub use descriptor::KernelDescriptor;
 pub use error::DecodeError;
-pub use generation::Generation;
 pub use header::{FenceScope, Header, PacketType};
 pub use kernel_dispatch::KernelDispatch;
 pub use packet::Packet;
+pub use pm4::Generation;
 pub use queue::{Queue, QueueV2};
 pub use ring::Ring;
 pub use signal::Signal;

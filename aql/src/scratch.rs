@@ -3,7 +3,7 @@
 //! Sources: AMD's ROCR-Runtime, `runtime/hsa-runtime/core/inc/registers.h` (register layouts) and
 //! `core/runtime/amd_aql_queue.cpp` (FillComputeTmpRingSize*, FillBufRsrcWord*).
 
-use crate::generation::Generation;
+use crate::Generation;
 use core::fmt;
 
 /// COMPUTE_TMPRING_SIZE as a value: how many waves have scratch, and how much each.

@@ -100,7 +100,7 @@ def waves(kernel, count, block):
 
 CASES = {
     "vector_add": [Case("vector_add", 5000, 256, [floats_of(4999, 1), floats_of(4999, 2), out(WORD * 4999), Scalar("u32", 4999)])],
-    "k01_vadd": [vadd(1, 64, 64), vadd(1000, 1000, 64), vadd(1000, 1024, 1024), vadd(100003, 100352, 256)],
+    "k01_vadd": [vadd(1, 64, 64), vadd(1000, 1000, 64), vadd(1000, 1024, 256), vadd(100003, 100352, 256)],
     "k02_saxpy": [saxpy(77, 128, 32), saxpy(10007, 1024, 256)],
     "k03_reduce": [
         Case("reduce", 1024, 256, [floats_of(20011, 7), out(WORD * 4), Scalar("u32", 20011)]),
@@ -172,7 +172,7 @@ CASES = {
     "wave_reduce": [case for block in (64, 256, 96) for k in ("wave_sum", "wave_rank") for case in waves(k, 768, block)],
     "pingpong": [
         Case("pingpong", 512, 256, [words(512, 51), out(2048), Scalar("u32", 33), Local(2048)]),
-        Case("pingpong", 1024, 1024, [words(1024, 52), out(4096), Scalar("u32", 8), Local(8192)]),
+        Case("pingpong", 1024, 256, [words(1024, 52), out(4096), Scalar("u32", 8), Local(2048)]),
         Case("pingpong", 30, 10, [words(30, 53), out(120), Scalar("u32", 7), Local(80)]),
     ],
     "relay": [Case("relay", 32 * 64, 64, [out(WORD, zero()), out(32 * WORD)])],

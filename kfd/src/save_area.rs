@@ -39,7 +39,7 @@ impl SaveAreaSizes {
             let engines = properties.array_count / properties.simd_arrays_per_engine.max(1);
             compute_units.checked_mul(40)?.min(engines.checked_mul(512)?)
         } else {
-            compute_units.checked_mul(32)?
+            compute_units.checked_mul(if is_gfx125(version) { 64 } else { 32 })?
         };
         let debug = waves.checked_mul(32)?.checked_next_multiple_of(64)?;
         let (control_stack, context) = match (properties.ctl_stack_size, properties.cwsr_size) {
@@ -55,7 +55,7 @@ impl SaveAreaSizes {
                 } else {
                     stack
                 };
-                let state = compute_units.checked_mul(bytes_per_compute_unit(version))?;
+                let state = compute_units.checked_mul(bytes_per_compute_unit(node)?)?;
                 let state = state.checked_next_multiple_of(PAGE_SIZE as u32)?;
                 (stack, stack.checked_add(state)?)
             }
@@ -70,18 +70,23 @@ impl SaveAreaSizes {
     }
 }
 
-/// Vector registers, scalar registers, LDS and hardware registers of a compute unit.
-fn bytes_per_compute_unit(version: u32) -> u32 {
-    let vector_registers = match version {
-        90_008 | 90_010 | 90_400..=90_499 | 90_500..=90_599 => 0x8_0000,
-        110_000 | 110_001 | 110_501 | 120_000 | 120_001 => 0x6_0000,
-        _ => 0x4_0000,
+fn is_gfx125(version: u32) -> bool {
+    version / 100 == 1205
+}
+
+/// Vector registers, scalar registers, LDS and hardware registers of a compute unit. (gfx950 and
+/// gfx125x are newer than Linux 6.12: libhsakmt, queues.c.)
+fn bytes_per_compute_unit(node: &Node) -> Option<u32> {
+    let version = node.properties.gfx_target_version;
+    let lds = node.properties.lds_size_in_kb.checked_mul(1024)?;
+    let (vector, scalar, lds, hardware) = match version {
+        _ if is_gfx125(version) => (0x8_0000, 0x8000, lds, 0x8000),
+        90_500..=90_599 => (0x8_0000, 0x4000, lds, 0x1000),
+        90_008 | 90_010 | 90_400..=90_499 => (0x8_0000, 0x4000, 0x1_0000, 0x1000),
+        110_000 | 110_001 | 110_501 | 120_000 | 120_001 => (0x6_0000, 0x4000, 0x1_0000, 0x1000),
+        _ => (0x4_0000, 0x4000, 0x1_0000, 0x1000_u32),
     };
-    let lds = match version {
-        90_500..=90_599 => 160 << 10,
-        _ => 0x1_0000,
-    };
-    vector_registers + 0x4000 + lds + 0x1000
+    lds.checked_add(vector + scalar + hardware)
 }
 
 /// Where a queue's exceptions are reported: a 64-bit word that the kernel writes the mask of

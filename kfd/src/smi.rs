@@ -48,7 +48,7 @@ impl SmiEvents {
         Ok(SmiEvents { file, gpu_id, partial: Vec::new() })
     }
 
-    /// Waits for events; none when time runs out. `None` waits for ever.
+    /// Waits for events; none when time runs out or a signal interrupts. `None` waits for ever.
     ///
     /// # Errors
     /// [`Error::Smi`].
@@ -56,12 +56,14 @@ impl SmiEvents {
         let gpu_id = self.gpu_id;
         let failed = |errno| Error::Smi { operation: "read", gpu_id, errno };
         let system = self.file.system();
-        if !system.poll(self.file.fd(), timeout).map_err(failed)?.readable {
-            return Ok(Vec::new());
+        match system.poll(self.file.fd(), timeout) {
+            Ok(readiness) if readiness.readable => {}
+            Ok(_) | Err(Errno::EINTR) => return Ok(Vec::new()),
+            Err(errno) => return Err(failed(errno)),
         }
         let mut buffer = [0; 64 * SMI_EVENT_MSG_SIZE];
         let count = match system.read(self.file.fd(), &mut buffer) {
-            Err(Errno::EAGAIN) => 0,
+            Err(Errno::EAGAIN | Errno::EINTR) => 0,
             other => other.map_err(failed)?,
         };
         self.partial.extend_from_slice(&buffer[..count]);

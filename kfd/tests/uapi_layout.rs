@@ -314,3 +314,40 @@ fn every_ioctl_and_struct_of_the_kfd_is_here() {
     }
     assert_eq!((ioctls, structs), (40, uapi::LAYOUTS.iter().map(|l| l.len()).sum()));
 }
+
+#[test]
+fn union_members_share_their_storage() {
+    let mut event = uapi::EventData::new(7, 0x1_0000_0002);
+    assert_eq!(event.signal().last_event_age, 0x1_0000_0002);
+    // The first dwords of the other members.
+    assert_eq!(event.memory_exception().failure.not_present, 2);
+    assert_eq!(event.hw_exception().reset_cause, 1);
+    let exception = uapi::HsaMemoryExceptionData {
+        va: 1 << 47,
+        gpu_id: 3,
+        error_type: 1,
+        ..Default::default()
+    };
+    event.set_memory_exception(&exception);
+    assert_eq!((event.memory_exception(), event.data[2]), (exception, 1 << 47));
+    event.set_hw_exception(&uapi::HsaHwExceptionData { gpu_id: 9, ..Default::default() });
+    assert_eq!(event.hw_exception().gpu_id, 9);
+    assert_eq!(event.data[2], 1 << 47, "what lies past a member is left alone");
+
+    let watch = uapi::DbgTrapSetNodeAddressWatchArgs { address: 5, id: 6, ..Default::default() };
+    let mut trap = uapi::DbgTrapArgs::new(42, &watch);
+    assert_eq!((trap.pid, trap.op), (42, uapi::DBG_TRAP_SET_NODE_ADDRESS_WATCH));
+    assert_eq!(trap.data(), Some(watch));
+    assert_eq!(trap.data::<uapi::DbgTrapEnableArgs>(), None, "of another operation");
+    trap.set_data(&uapi::DbgTrapSetFlagsArgs { flags: 2, pad: 0 });
+    assert_eq!((trap.op, trap.data[0]), (uapi::DBG_TRAP_SET_FLAGS, 2));
+    assert_eq!(uapi::DbgTrapArgs::disable(1).op, uapi::DBG_TRAP_DISABLE);
+
+    let pmc = uapi::PmcSettings { gpu_id: 1, lock: 2, perfcount_enable: 3 };
+    let profiler = uapi::ProfilerArgs::set_pmc(&pmc);
+    assert_eq!((profiler.pmc(), profiler.version(), profiler.ptl().enable), (pmc, 1, 2));
+
+    let mut context = amdgpu::Ctx::new(amdgpu::CTX_OP_ALLOC_CTX, 0);
+    context.set_context(77);
+    assert_eq!((context.context(), context.in_.op), (77, 77));
+}

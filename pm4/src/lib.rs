@@ -4,6 +4,7 @@
 //! allocation, no unsafe code. So far there is what an AQL queue needs after new code was loaded:
 //!
 //! - [`Header`]: type, length and opcode of any packet;
+//! - [`Generation`]: what layouts depend on, here and in the crate `aql`;
 //! - [`AcquireMem`], [`AcquireMemGfx9`]: cache invalidation and write-back.
 //!
 //! # Sources
@@ -13,7 +14,9 @@
 #![forbid(unsafe_code)]
 
 mod acquire_mem;
+mod generation;
 mod header;
 
 pub use acquire_mem::{AcquireMem, AcquireMemGfx9, CacheControl, CoherControl};
+pub use generation::Generation;
 pub use header::{DecodeError, Header};

@@ -24,12 +24,17 @@ fn cpu_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// A kernel's code and the registers of its descriptor.
+/// A kernel's code and descriptor.
 struct Kernel {
     text: &'static [u8],
-    rsrc1: u32,
-    rsrc2: u32,
-    lds_bytes: u32,
+    descriptor: &'static [u8; 64],
+}
+
+impl Kernel {
+    fn field(&self, offset: usize) -> u32 {
+        let bytes = self.descriptor[offset..offset + 4].try_into().expect("four bytes");
+        u32::from_le_bytes(bytes)
+    }
 }
 
 struct Machine {
@@ -67,14 +72,15 @@ impl Machine {
         user_data[1] = (KERNARG >> 32) as u32;
         let launch = Launch {
             program: CODE,
-            rsrc1: kernel.rsrc1,
-            rsrc2: kernel.rsrc2,
+            // Offsets in the descriptor: LLVM's AMDGPUUsage document, "Kernel Descriptor".
+            rsrc1: kernel.field(48),
+            rsrc2: kernel.field(52),
             rsrc3: 0,
             wave32: true,
             user_data,
             grid,
             workgroup,
-            lds_bytes: kernel.lds_bytes,
+            lds_bytes: kernel.field(0),
             scratch_base: 0,
             scratch_bytes_per_wave: 0,
             scratch_waves: 0,
@@ -107,9 +113,7 @@ fn report(what: &str, statistics: Statistics, seconds: f64, goal: f64) {
 fn main() {
     let add = Kernel {
         text: include_bytes!("../../tests/data/shader/vadd.text"),
-        rsrc1: VADD[0],
-        rsrc2: VADD[1],
-        lds_bytes: 0,
+        descriptor: include_bytes!("../../tests/data/shader/vadd.kd"),
     };
     let elements = 1 << 20;
     let machine = Machine::new(&add, elements, elements as u32);
@@ -125,9 +129,7 @@ fn main() {
 
     let multiply = Kernel {
         text: include_bytes!("../../tests/data/shader/gemm16.text"),
-        rsrc1: GEMM16[0],
-        rsrc2: GEMM16[1],
-        lds_bytes: GEMM16[2],
+        descriptor: include_bytes!("../../tests/data/shader/gemm16.kd"),
     };
     let size = 256u64;
     let machine = Machine::new(&multiply, size * size, size as u32);
@@ -144,8 +146,3 @@ fn main() {
     }
     report("256 × 256 f32 matrix multiply in tiles of 16", statistics, seconds, 20.0);
 }
-
-/// RSRC1 and RSRC2 of `vadd`.
-const VADD: [u32; 2] = [0, 0];
-/// RSRC1, RSRC2 and LDS bytes of `gemm16`.
-const GEMM16: [u32; 3] = [0, 0, 0];

@@ -7,6 +7,7 @@
 
 use crate::count::{Counter, Token};
 use crate::memory::Backing;
+use selvedge_sys::fork;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -36,6 +37,8 @@ pub(crate) struct Board {
     file: OwnedFd,
     base: *mut u8,
     length: u64,
+    /// The generation of the host process it was made in.
+    generation: u32,
     /// Free ranges: start to length.
     free: Mutex<BTreeMap<u64, u64>>,
 }
@@ -71,7 +74,7 @@ impl Board {
             return Err(io::Error::last_os_error());
         }
         let free = Mutex::new(BTreeMap::from([(START, length - START)]));
-        Ok(Board { file, base: base.cast(), length, free })
+        Ok(Board { file, base: base.cast(), length, generation: fork::generation(), free })
     }
 
     /// A new open file description of the memory, for a render node.
@@ -151,6 +154,10 @@ struct Range {
 
 impl Drop for Range {
     fn drop(&mut self) {
+        if fork::generation() != self.board.generation {
+            // A forked child shares the bytes with its parent, to whom they belong.
+            return;
+        }
         let (offset, size) = (self.offset.cast_signed(), self.size.cast_signed());
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
         // SAFETY: nothing refers to the range any more. Should it fail, the old contents stay, which a

@@ -195,6 +195,18 @@ impl Machine {
         self.0.refusals.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The GPU with this index hangs: all its queues stop for good, those created later too, and nobody is
+    /// told.
+    ///
+    /// # Panics
+    /// When there is no such GPU.
+    pub fn hang_gpu(&self, index: usize) {
+        assert!(index < self.0.gpus.len(), "the machine has {} GPUs", self.0.gpus.len());
+        for process in self.0.live_kfd_processes() {
+            process.gpu_hangs(index);
+        }
+    }
+
     /// The GPU with this index hangs and is reset: all its queues stop for good, all memory of
     /// it is lost, and every process gets an HW_EXCEPTION event (kfd_events.c, `kfd_signal_reset_event`).
     ///

@@ -71,7 +71,9 @@ fn execute(gpu: &Gpu, launch: &Launch, space: &Arc<AddressSpace>) -> Result<Stat
 fn faulted(fault: &WaveFault) -> Outcome {
     match &fault.kind {
         WaveFaultKind::IllegalInstruction(reason)
-            if ["not modelled", "no tables", "reserved code"].iter().any(|text| reason.contains(text)) =>
+            if ["not modelled", "no tables", "reserved code"]
+                .iter()
+                .any(|text| reason.contains(text)) =>
         {
             Outcome::Unsupported(reason.clone())
         }

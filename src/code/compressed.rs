@@ -155,14 +155,11 @@ impl CompressedBundle {
         let mut payload = &bytes[self.header_size..end];
         let before = payload.len();
         let mut unpacked = Vec::new();
-        let most = self.unpacked_size + 1;
+        let most = self.unpacked_size.saturating_add(1);
         let result = match self.method {
             Method::Zlib => ZlibDecoder::new(&mut payload).take(most).read_to_end(&mut unpacked),
             Method::Zstd => {
-                if let Some(window) = zstd_window(payload).filter(|w| *w > most.max(MAX_WINDOW)) {
-                    return Err(fail(format!("its zstd frame needs a window of {window} bytes")));
-                }
-                StreamingDecoder::new(&mut payload)
+                StreamingDecoder::new_with_max_window_size(&mut payload, most.max(MAX_WINDOW))
                     .map_err(std::io::Error::other)
                     .and_then(|decoder| decoder.take(most).read_to_end(&mut unpacked))
             }
@@ -191,23 +188,4 @@ impl CompressedBundle {
         };
         Ok((unpacked, used))
     }
-}
-
-/// The window that a zstd frame declares: what its decoder holds back until the frame is finished
-/// (RFC 8878, "Frame Header"). `None` if the header is cut off.
-fn zstd_window(frame: &[u8]) -> Option<u64> {
-    let descriptor = *frame.get(4)?;
-    if descriptor & 0x20 == 0 {
-        let window = *frame.get(5)?;
-        let base = 1u64 << (10 + (window >> 3));
-        return Some(base + base / 8 * u64::from(window & 7));
-    }
-    // A single segment: the window is the content size, after a dictionary id.
-    let field = frame.get(5 + [0, 1, 2, 4][usize::from(descriptor & 3)]..)?;
-    Some(match descriptor >> 6 {
-        0 => u64::from(*field.first()?),
-        1 => u64::from(u16::from_le_bytes(*field.first_chunk()?)) + 256,
-        2 => u64::from(u32::from_le_bytes(*field.first_chunk()?)),
-        _ => u64::from_le_bytes(*field.first_chunk()?),
-    })
 }

@@ -109,7 +109,7 @@ impl LaidOut {
             if table.sh_type == SHT_REL {
                 return Err(fail(0, 0, "has no addend (SHT_REL)"));
             }
-            total += table.sh_size;
+            total = table.sh_size.saturating_add(total);
             if total > elf.bytes.len() as u64 {
                 let needed = "relocation tables without overlap";
                 return Err(elf.field("relocation section", table.sh_offset, needed, &total));

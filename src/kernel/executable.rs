@@ -5,6 +5,7 @@ use crate::code::{Archive, CodeObject};
 use crate::device::DeviceInner;
 use crate::memory::{Buffer, Placement};
 use crate::{Device, Error};
+use aql::scratch::{max_wave_bytes, wave_bytes};
 use std::fmt;
 use std::sync::Arc;
 
@@ -66,6 +67,7 @@ impl Executable {
                 kernel_object: self.address() + kernel.descriptor_offset(),
                 layout,
                 private_bytes: kernel.private_size(),
+                wavefront_size: kernel.descriptor().wavefront_size(self.device().generation()),
                 dynamic_stack: kernel.descriptor().properties().uses_dynamic_stack()
                     || metadata.is_some_and(|m| m.uses_dynamic_stack),
                 max_workgroup: metadata
@@ -103,6 +105,7 @@ pub(crate) struct KernelInner {
     kernel_object: u64,
     layout: Layout,
     private_bytes: u32,
+    wavefront_size: u32,
     dynamic_stack: bool,
     max_workgroup: u32,
     required_workgroup: Option<[u32; 3]>,
@@ -143,6 +146,19 @@ impl Kernel {
     /// Whether it needs more scratch than the compiler could tell (recursion, calls through pointers).
     pub fn uses_dynamic_stack(&self) -> bool {
         self.inner.dynamic_stack
+    }
+
+    /// Scratch of one wave when a work-item needs `private_bytes`.
+    pub(crate) fn wave_scratch(&self, private_bytes: u32) -> Result<u32, Error> {
+        let generation = self.device().generation();
+        let lanes = self.inner.wavefront_size;
+        wave_bytes(generation, private_bytes, lanes).ok_or_else(|| Error::Resource {
+            kernel: self.name().to_owned(),
+            resource: "scratch in one wave",
+            needed: u64::from(private_bytes) * u64::from(lanes),
+            limit: max_wave_bytes(generation).into(),
+            device: self.device().name().to_owned(),
+        })
     }
 
     pub(crate) fn layout(&self) -> &Layout {

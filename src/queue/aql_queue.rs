@@ -97,7 +97,7 @@ impl AqlQueue {
             image.compute_tmpring_size = scratch.tmpring;
             image.scratch_backing_memory_location = memory.address();
             image.scratch_backing_memory_byte_size = scratch.bytes;
-            image.scratch_wave64_lane_byte_size = scratch.lane_bytes;
+            image.scratch_wave64_lane_byte_size = scratch.wave_bytes / 64;
             image.scratch_resource_descriptor = aql::scratch::resource_descriptor(
                 device.generation(),
                 memory.address(),
@@ -145,9 +145,10 @@ impl AqlQueue {
         &self.event
     }
 
-    /// Scratch bytes a work-item can have.
-    pub(crate) fn scratch_lane_bytes(&self) -> u32 {
-        self.scratch.lane_bytes
+    /// Scratch bytes a wave can have.
+    #[inline]
+    pub(crate) fn scratch_wave_bytes(&self) -> u32 {
+        self.scratch.wave_bytes
     }
 
     /// Device address of `amd_queue_t`.

@@ -127,11 +127,12 @@ impl Stream {
         if kernel.uses_dynamic_stack() {
             private = private.max(self.inner.options.stack_bytes);
         }
+        let wave_scratch = kernel.wave_scratch(private)?;
         let mut state = self.inner.lock()?;
         let index = state.dispatch(
             device,
             &self.inner.options,
-            &state::Dispatch { kernel, geometry, arguments, lds, private },
+            &state::Dispatch { kernel, geometry, arguments, lds, private, wave_scratch },
         )?;
         drop(state);
         Ok(Submission::new(self.inner.clone(), index))

@@ -43,6 +43,8 @@ pub(super) struct Dispatch<'a> {
     pub(super) lds: u32,
     /// Scratch of a work-item, bytes.
     pub(super) private: u32,
+    /// Scratch of a wave, bytes.
+    pub(super) wave_scratch: u32,
 }
 
 /// How far a submission is.
@@ -143,7 +145,7 @@ impl State {
         dispatch: &Dispatch<'_>,
     ) -> Result<u64, Error> {
         self.check(device)?;
-        if dispatch.private > self.queue.scratch_lane_bytes() {
+        if dispatch.wave_scratch > self.queue.scratch_wave_bytes() {
             self.grow_scratch(device, options, dispatch)?;
         }
         if self.code_seen != device.code_loaded() {
@@ -272,7 +274,7 @@ impl State {
             };
             device.waiter(self.queue.event()).wait(left.min(Duration::from_millis(10)))?;
         }
-        let scratch = Scratch::allocate(device, dispatch.kernel.name(), dispatch.private)?;
+        let scratch = Scratch::allocate(device, dispatch.kernel.name(), dispatch.wave_scratch)?;
         let new = AqlQueue::create(device, self.queue.slots(), scratch)?;
         let mut old = std::mem::replace(&mut self.queue, new);
         old.shut_down()?;

@@ -15,12 +15,17 @@ pub struct File {
 }
 
 impl File {
-    /// Opens a device node.
+    /// Opens a device node, again as long as a signal interrupts it.
     ///
     /// # Errors
-    /// As open(2).
+    /// As open(2), never EINTR.
     pub fn open(system: &Arc<dyn System>, path: &Path, mode: OpenMode) -> Result<File, Errno> {
-        Ok(File { system: system.clone(), fd: system.open(path, mode)? })
+        loop {
+            match system.open(path, mode) {
+                Err(Errno::EINTR) => {}
+                other => return Ok(File { system: system.clone(), fd: other? }),
+            }
+        }
     }
 
     /// Takes over a descriptor that an ioctl handed out (dma-buf, SMI events).

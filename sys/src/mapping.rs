@@ -190,3 +190,74 @@ impl Drop for Mapping {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Linux;
+
+    const PAGE: usize = 4096;
+
+    fn system() -> Arc<dyn System> {
+        Arc::new(Linux)
+    }
+
+    /// Whether a page is mapped: msync(2) answers ENOMEM for one that is not.
+    fn is_mapped(address: u64) -> bool {
+        // SAFETY: msync of any address is a question without effect on private memory.
+        unsafe { libc::msync(address as *mut libc::c_void, PAGE, libc::MS_ASYNC) == 0 }
+    }
+
+    #[test]
+    fn parts_lie_inside() {
+        let mapping = Mapping::reserve(&system(), 4 * PAGE).unwrap();
+        for (at, length) in [(4 * PAGE, PAGE), (0, 5 * PAGE), (PAGE, usize::MAX)] {
+            assert_eq!(mapping.clear(at, length), Err(Errno::EINVAL));
+            let protection = Protection::READ;
+            assert_eq!(mapping.replace(at, length, protection, -1, 0), Err(Errno::EINVAL));
+        }
+        mapping.clear(PAGE, PAGE).unwrap();
+        assert_eq!((mapping.len(), mapping.is_empty()), (4 * PAGE, false));
+    }
+
+    #[test]
+    fn what_is_given_up_or_abandoned_stays_mapped() {
+        let system = system();
+        let mapping = Mapping::anonymous(&system, PAGE).unwrap();
+        let address = mapping.address();
+        let (pointer, length) = mapping.into_raw();
+        assert!(is_mapped(address));
+        // SAFETY: the range was given up just now.
+        let mapping = unsafe { Mapping::from_raw(&system, pointer, length) };
+        mapping.abandon();
+        drop(mapping);
+        assert!(is_mapped(address));
+        // SAFETY: the abandoned range is the test's own.
+        drop(unsafe { Mapping::from_raw(&system, pointer, length) });
+    }
+
+    #[test]
+    fn a_child_owns_nothing_that_was_kept_from_it() {
+        let mapping = Mapping::anonymous(&system(), PAGE).unwrap();
+        mapping.keep_from_children().unwrap();
+        let address = mapping.address();
+        // SAFETY: the child only maps, unmaps and leaves without unwinding.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let was_absent = !is_mapped(address);
+            let protection = libc::PROT_READ | libc::PROT_WRITE;
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+            // SAFETY: nothing is there.
+            let own = unsafe { libc::mmap(address as *mut _, PAGE, protection, flags, -1, 0) };
+            drop(mapping);
+            let stays = own as u64 == address && is_mapped(address);
+            // SAFETY: ends the child at once.
+            unsafe { libc::_exit(i32::from(!(was_absent && stays))) };
+        }
+        let mut status = 0;
+        // SAFETY: `child` is this process's child and `status` is writable.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 0);
+        assert!(is_mapped(address));
+    }
+}

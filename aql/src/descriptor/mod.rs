@@ -12,7 +12,7 @@ pub use registers::{
 pub use text::Directives;
 pub use user_sgprs::{MAX_USER_SGPRS, PreloadSgprs, UserSgprError, UserSgprs};
 
-use crate::generation::Generation;
+use crate::Generation;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Size and alignment in bytes.

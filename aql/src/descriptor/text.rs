@@ -4,7 +4,7 @@ use super::{
     KernelDescriptor, Rsrc1Gfx10, Rsrc1Gfx12, Rsrc2, Rsrc3Gfx10, Rsrc3Gfx11, Rsrc3Gfx12,
     Rsrc3Gfx90a,
 };
-use crate::generation::Generation;
+use crate::Generation;
 use core::fmt;
 
 /// Displays a descriptor as LLVM's disassembler does: the directives of an `.amdhsa_kernel` block

@@ -2,7 +2,7 @@
 //! Kernel Arguments").
 
 use super::KernelDescriptor;
-use crate::generation::Generation;
+use crate::Generation;
 use core::fmt;
 
 /// User SGPRs that the packet processor can set.

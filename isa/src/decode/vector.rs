@@ -203,6 +203,10 @@ impl Decoder<'_> {
                 DPP8 | DPP8_FETCH_INACTIVE | DPP16 if index == 0 => control = Some(code),
                 // The DPP dword takes the literal's place.
                 255 if control.is_some() => return Err(self.reserved(SOURCES[index], code)),
+                // LLVM's VOP3P DPP operand class; VOP3's may be scalar.
+                0..256 if control.is_some() && index == 1 && self.format == Format::Vop3p => {
+                    return Err(self.reserved(SOURCES[index], code));
+                }
                 _ => src[index] = self.source(index, SOURCES[index], code)?,
             }
         }

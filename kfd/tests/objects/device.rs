@@ -48,6 +48,8 @@ fn failures_name_the_call() {
     let error = device.set_trap_handler(4096, 0).unwrap_err();
     assert_eq!(error, Error::TrapHandler { gpu_id, handler: 4096, errno });
     assert_eq!(device.process().set_xnack(true).unwrap_err(), Error::Xnack { mode: 1, errno });
+    system.fail("SET_XNACK_MODE", Errno::EPERM, 1);
+    assert!(!device.process().xnack().unwrap(), "a kernel without SVM");
     let error = device.set_memory_policy(false, ProcessFlags::MFMA_HIGH_PRECISION).unwrap_err();
     assert!(matches!(error, Error::NeedsVersion { .. }), "{error}");
 }

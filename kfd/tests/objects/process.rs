@@ -1,7 +1,7 @@
 //! Opening, sharing and leaving the kernel's process.
 
 use crate::scripted::{GPU_ID, SECOND_GPU_ID, Scripted, only};
-use kfd::{AllocationFlags, Device, Error, Lifetime, Process, Version};
+use kfd::{AllocationFlags, Device, Error, Event, EventKind, Lifetime, Process, Version, WaitSet};
 use selvedge_sys::{Errno, System};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -180,6 +180,74 @@ fn every_interrupted_call_is_begun_again() {
     queue.destroy().unwrap();
     assert_eq!(device.process().quarantined(), 0);
     assert!(system.script().allocations.is_empty());
+}
+
+/// Everything a program does, once.
+fn use_everything(process: &Arc<Process>) -> kfd::Result<()> {
+    let node = process.gpus().next().unwrap().clone();
+    let device = process.device(&node)?;
+    let fault = Event::create(&device, EventKind::Memory, false)?;
+    let signal = Event::create(&device, EventKind::Signal, true)?;
+    let memory = device.allocate(1 << 16, AllocationFlags::VRAM | AllocationFlags::PUBLIC)?;
+    let queue = crate::queue::aql(&device)?;
+    queue.update(50, 3)?;
+    let mut set = WaitSet::new(process, vec![Arc::new(fault), Arc::new(signal)]);
+    set.wait_any(Some(std::time::Duration::ZERO))?;
+    let second = process.device(&process.gpus().nth(1).unwrap().clone())?;
+    memory.map_to(&[&second])?;
+    queue.destroy()
+}
+
+#[test]
+fn every_call_may_fail_and_nothing_is_lost() {
+    for minor in [17, 23] {
+        for errno in [Errno::ENOMEM, Errno::EINVAL, Errno::EBUSY, Errno::EINTR] {
+            let mut number = 0;
+            loop {
+                let system = Scripted::new(minor);
+                system.script().fail_at = Some((number, errno));
+                let result = open(&system, Lifetime::Auto).and_then(|process| {
+                    let result = use_everything(&process);
+                    let is_clean = process.quarantined() == 0;
+                    let script = system.script();
+                    // What is left is the event page, or quarantined.
+                    let page = usize::from(!script.events.is_empty());
+                    assert!(!is_clean || script.live_queues.is_empty(), "{errno} at {number}");
+                    assert!(!is_clean || script.allocations.len() <= page, "{errno} at {number}");
+                    assert!(is_clean || errno != Errno::EINTR, "{errno} at {number}");
+                    result
+                });
+                if system.script().fail_at.is_some() {
+                    result.unwrap();
+                    break;
+                }
+                if let Err(error) = result {
+                    assert_eq!(error.errno(), Some(errno), "call {number}: {error}");
+                    assert_ne!(errno, Errno::EINTR, "call {number}: {error}");
+                }
+                number += 1;
+            }
+            assert!(number > 50, "{number} calls");
+        }
+    }
+}
+
+#[test]
+fn the_primary_context_is_handed_over_between_threads() {
+    let system = Scripted::new(17);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..100 {
+                    let device = device(&system);
+                    drop(device.allocate(4096, AllocationFlags::GTT).unwrap());
+                }
+            });
+        }
+    });
+    let log = system.take_log();
+    let opened = only(&log, &["open"]);
+    assert_eq!(opened, ["open /dev/kfd", "open /dev/dri/renderD128"]);
 }
 
 #[test]

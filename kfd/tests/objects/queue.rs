@@ -2,6 +2,7 @@
 
 use crate::process::device;
 use crate::scripted::{Scripted, only};
+use kfd::topology::{Node, NodeProperties};
 use kfd::uapi::ContextSaveAreaHeader;
 use kfd::{
     AllocationFlags, Device, Error, Event, EventKind, ExceptionReport, Location, Queue, QueueKind,
@@ -80,6 +81,53 @@ fn sizes_come_from_sysfs_where_it_has_them() {
     let debug_offset = offset_of!(ContextSaveAreaHeader, debug_offset);
     assert_eq!((word(debug_offset), word(1000 + debug_offset)), (2000, 1000));
     assert_eq!(word(offset_of!(ContextSaveAreaHeader, debug_size)), 2 * debug);
+}
+
+#[test]
+fn sizes_are_those_the_kernel_computes() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/topology/save_area.txt");
+    let text = std::fs::read_to_string(file).unwrap();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(lines.len(), 15);
+    for line in lines {
+        let (name, numbers) = line.split_once(' ').unwrap();
+        let numbers: Vec<u32> = numbers.split(' ').map(|n| n.parse().unwrap()).collect();
+        let [
+            version,
+            simds,
+            simds_per_cu,
+            arrays,
+            arrays_per_engine,
+            xccs,
+            context,
+            stack,
+            debug,
+            _,
+        ] = numbers[..]
+        else {
+            panic!("{line}")
+        };
+        let node = Node {
+            index: 1,
+            gpu_id: 1,
+            name: name.to_owned(),
+            properties: NodeProperties {
+                gfx_target_version: version,
+                simd_count: simds,
+                simd_per_cu: simds_per_cu,
+                array_count: arrays,
+                simd_arrays_per_engine: arrays_per_engine,
+                num_xcc: Some(xccs),
+                ..NodeProperties::default()
+            },
+            memory_banks: Vec::new(),
+            caches: Vec::new(),
+            io_links: Vec::new(),
+            p2p_links: Vec::new(),
+        };
+        let sizes = SaveAreaSizes { context, control_stack: stack, debug, xcc_count: xccs };
+        assert_eq!(SaveAreaSizes::of(&node), Some(sizes), "{line}");
+    }
 }
 
 #[test]

@@ -25,12 +25,15 @@ pub(crate) struct Script {
     pub(crate) restless: usize,
     /// What was asked, in order.
     pub(crate) log: Vec<String>,
-    /// Calls that fail: name, errno, how often; 0 in front lets one call pass first.
+    /// Calls that fail: name, errno, how often.
     failures: Vec<(String, Errno, usize)>,
+    /// The call of this number fails, counted down; with this errno.
+    pub(crate) fail_at: Option<(usize, Errno)>,
     /// MAP and UNMAP stop after so many devices, with this errno, once each.
     pub(crate) partial: VecDeque<(u32, Errno)>,
     pub(crate) waits: VecDeque<Waiter>,
     pub(crate) queues: Vec<uapi::CreateQueueArgs>,
+    pub(crate) live_queues: BTreeSet<u32>,
     pub(crate) allocations: BTreeMap<u64, uapi::AllocMemoryOfGpuArgs>,
     pub(crate) events: BTreeSet<u32>,
     pub(crate) svm: Vec<(u32, Vec<uapi::SvmAttribute>)>,
@@ -130,6 +133,17 @@ pub(crate) fn in_child(test: impl FnOnce() -> bool) -> bool {
 impl Script {
     fn check(&mut self, name: &str, line: String) -> Result<(), Errno> {
         self.log.push(line);
+        match &mut self.fail_at {
+            // mmap is never interrupted.
+            Some((_, Errno::EINTR)) if name.starts_with("mmap") => {}
+            Some((0, errno)) => {
+                let errno = *errno;
+                self.fail_at = None;
+                return Err(errno);
+            }
+            Some((left, _)) => *left -= 1,
+            None => {}
+        }
         match self.failures.iter_mut().find(|(call, _, times)| call == name && *times > 0) {
             Some((_, errno, times)) => {
                 *times -= 1;
@@ -241,6 +255,11 @@ impl Script {
                 args.doorbell_offset =
                     3 << 62 | u64::from(args.gpu_id) << 46 | u64::from(queue_id * 8 + 64);
                 self.queues.push(*args);
+                self.live_queues.insert(queue_id);
+            }
+            request::DESTROY_QUEUE => {
+                let id = args!(uapi::DestroyQueueArgs).queue_id;
+                self.live_queues.take(&id).ok_or(Errno::EINVAL)?;
             }
             request::GET_QUEUE_WAVE_STATE => {
                 let args = args!(uapi::GetQueueWaveStateArgs);

@@ -47,6 +47,10 @@ pub struct Process {
 /// Memory behind a range that mmap is asked for: an offset in the board's file, and the bytes.
 pub(crate) type Mappable = (u64, Arc<Backing>);
 
+fn ignore_poison<T>(result: Result<T, PoisonError<T>>) -> T {
+    result.unwrap_or_else(PoisonError::into_inner)
+}
+
 fn io(error: std::io::Error) -> Errno {
     Errno(error.raw_os_error().unwrap_or(libc::ENOMEM))
 }
@@ -281,14 +285,9 @@ unsafe impl System for Process {
         match self.file(fd).as_deref().map(|file| &file.node) {
             // A file without a poll method is always ready (DEFAULT_POLLMASK).
             Some(Node::Kfd(_) | Node::DmaBuf(_)) => Ok(Readiness { readable: true, error: false }),
-            // No events ever come: nobody can ask for any without write(2).
-            Some(Node::SmiEvents | Node::Render(_)) => {
-                match timeout {
-                    Some(timeout) => std::thread::sleep(timeout),
-                    None => return Err(Errno::EINTR),
-                }
-                Ok(Readiness::default())
-            }
+            // No events ever come: nobody can ask for any without write(2). poll(2) of no descriptor waits
+            // just so.
+            Some(Node::SmiEvents | Node::Render(_)) => Linux.poll(-1, timeout),
             None => Linux.poll(fd, timeout),
         }
     }
@@ -334,6 +333,9 @@ unsafe impl System for Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if self.is_forked() {
+            // Queues have no threads here, and the memory is the parent's.
+            std::mem::forget(std::mem::take(ignore_poison(self.descriptors.get_mut())));
+            std::mem::forget(ignore_poison(self.primary.get_mut()).take());
             return;
         }
         // As at exit: descriptors first, then the primary kfd_process with the address space.

@@ -15,7 +15,10 @@ mod message {
     pub(super) const STALL_WAVE_GEN: u16 = 5;
     pub(super) const HALT_WAVES: u16 = 6;
     pub(super) const GET_DOORBELL: u32 = 128;
+    pub(super) const GET_DDID: u32 = 129;
+    pub(super) const GET_TMA: u32 = 130;
     pub(super) const GET_REALTIME: u32 = 131;
+    pub(super) const GET_TBA: u32 = 133;
 }
 
 /// SOPP.
@@ -130,12 +133,11 @@ pub(super) fn send_and_return(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> St
         message::GET_DOORBELL => {
             return Err(Stop::illegal("message GET_DOORBELL, which nothing here answers"));
         }
-        132 => match env.launch.trap_handler {
-            // GET_DDID is not of compute; 133 GET_TMA, 134 GET_TBA below.
-            _ => return Err(Stop::illegal("message GET_DDID, which nothing here answers")),
-        },
-        133 => env.launch.trap_handler.map_or(0, |(_, data)| data),
-        134 => env.launch.trap_handler.map_or(0, |(handler, _)| handler),
+        message::GET_DDID => {
+            return Err(Stop::illegal("message GET_DDID, which nothing here answers"));
+        }
+        message::GET_TMA => env.launch.trap_handler.map_or(0, |(_, data)| data),
+        message::GET_TBA => env.launch.trap_handler.map_or(0, |(handler, _)| handler),
         other => return Err(Stop::illegal(format!("message {other} returns nothing"))),
     };
     if op.instruction.opcode == Opcode::S_SENDMSG_RTN_B64 {

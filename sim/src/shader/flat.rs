@@ -58,8 +58,10 @@ pub(super) fn scratch(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     else {
         return mismatch(op);
     };
-    if env.launch.scratch_bytes_per_wave == 0 {
-        return Err(Stop::illegal("scratch access of a dispatch without scratch"));
+    if !env.launch.uses_scratch() {
+        return Err(Stop::illegal(
+            "scratch access, but the dispatch has none (COMPUTE_PGM_RSRC2.SCRATCH_EN, COMPUTE_TMPRING_SIZE)",
+        ));
     }
     let registers = Registers { destination: vdst.into(), data: data.into(), returns: glc };
     let base = if saddr.0 == u16::from(NULL) { 0 } else { wave.sgpr(saddr.0 as u8) };

@@ -10,6 +10,7 @@
 //! - `vector`: the vector ALU; `wmma`: matrices.
 //! - `flat`, `buffer`, `share` (LDS): memory; `place`, `transfer`, `atomic`: what they have in common.
 //! - `mode`, `float`, `soft`: floating point as MODE asks.
+#![expect(clippy::needless_range_loop, reason = "a lane number indexes several registers at once")]
 
 mod atomic;
 mod buffer;

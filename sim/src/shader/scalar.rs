@@ -49,7 +49,7 @@ pub(super) fn sop1(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         }
         S_BITREPLICATE_B64_B32 => {
             let value = u64::from(wave.s32(ssrc0, literal));
-            let spread = (0..32).fold(0, |all, bit| all | (value >> bit & 1) * 3 << (2 * bit));
+            let spread = (0..32).fold(0, |all, bit| all | ((value >> bit & 1) * 3) << (2 * bit));
             wave.set_sgpr64(sdst, spread);
         }
         S_MOVRELS_B32 => {
@@ -314,7 +314,7 @@ pub(super) fn sop2(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         }
         S_BFM_B32 => wave.set_sgpr(sdst, ((1u32 << (a & 31)) - 1) << (b & 31)),
         S_MUL_I32 => wave.set_sgpr(sdst, a.wrapping_mul(b)),
-        S_MUL_HI_U32 => wave.set_sgpr(sdst, (u64::from(a) * u64::from(b) >> 32) as u32),
+        S_MUL_HI_U32 => wave.set_sgpr(sdst, ((u64::from(a) * u64::from(b)) >> 32) as u32),
         S_MUL_HI_I32 => {
             let product = i64::from(a as i32) * i64::from(b as i32);
             wave.set_sgpr(sdst, (product >> 32) as u32);
@@ -477,6 +477,7 @@ pub(super) fn sopk(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
 /// SOPC.
 pub(super) fn sopc(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     use Opcode::*;
+    use std::cmp::Ordering::{Equal, Greater, Less};
     let Fields::Sopc { ssrc0, ssrc1 } = op.instruction.fields else { return mismatch(op) };
     let literal = op.literal();
     let opcode = op.instruction.opcode;
@@ -512,21 +513,22 @@ pub(super) fn sopc(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
                 let single = |bits| f32::from_bits(float::flush_in32(&wave.mode, bits));
                 (single(a), single(b))
             };
+            let order = x.partial_cmp(&y);
             match opcode {
-                S_CMP_LT_F32 | S_CMP_LT_F16 => x < y,
-                S_CMP_EQ_F32 | S_CMP_EQ_F16 => x == y,
-                S_CMP_LE_F32 | S_CMP_LE_F16 => x <= y,
-                S_CMP_GT_F32 | S_CMP_GT_F16 => x > y,
-                S_CMP_LG_F32 | S_CMP_LG_F16 => x < y || x > y,
-                S_CMP_GE_F32 | S_CMP_GE_F16 => x >= y,
-                S_CMP_O_F32 | S_CMP_O_F16 => !x.is_nan() && !y.is_nan(),
-                S_CMP_U_F32 | S_CMP_U_F16 => x.is_nan() || y.is_nan(),
-                S_CMP_NGE_F32 | S_CMP_NGE_F16 => !(x >= y),
-                S_CMP_NLG_F32 | S_CMP_NLG_F16 => !(x < y || x > y),
-                S_CMP_NGT_F32 | S_CMP_NGT_F16 => !(x > y),
-                S_CMP_NLE_F32 | S_CMP_NLE_F16 => !(x <= y),
-                S_CMP_NEQ_F32 | S_CMP_NEQ_F16 => x != y,
-                S_CMP_NLT_F32 | S_CMP_NLT_F16 => !(x < y),
+                S_CMP_LT_F32 | S_CMP_LT_F16 => order == Some(Less),
+                S_CMP_EQ_F32 | S_CMP_EQ_F16 => order == Some(Equal),
+                S_CMP_LE_F32 | S_CMP_LE_F16 => matches!(order, Some(Less | Equal)),
+                S_CMP_GT_F32 | S_CMP_GT_F16 => order == Some(Greater),
+                S_CMP_LG_F32 | S_CMP_LG_F16 => matches!(order, Some(Less | Greater)),
+                S_CMP_GE_F32 | S_CMP_GE_F16 => matches!(order, Some(Greater | Equal)),
+                S_CMP_O_F32 | S_CMP_O_F16 => order.is_some(),
+                S_CMP_U_F32 | S_CMP_U_F16 => order.is_none(),
+                S_CMP_NGE_F32 | S_CMP_NGE_F16 => matches!(order, None | Some(Less)),
+                S_CMP_NLG_F32 | S_CMP_NLG_F16 => matches!(order, None | Some(Equal)),
+                S_CMP_NGT_F32 | S_CMP_NGT_F16 => matches!(order, None | Some(Less | Equal)),
+                S_CMP_NLE_F32 | S_CMP_NLE_F16 => matches!(order, None | Some(Greater)),
+                S_CMP_NEQ_F32 | S_CMP_NEQ_F16 => order != Some(Equal),
+                S_CMP_NLT_F32 | S_CMP_NLT_F16 => matches!(order, None | Some(Greater | Equal)),
                 _ => return Err(Stop::illegal(format!("{name} is not modelled"))),
             }
         }

@@ -173,14 +173,7 @@ pub(super) fn fma(a: u64, b: u64, c: u64, format: Format, round: Round) -> u64 {
 }
 
 /// `(a × b + c) × 2^power` rounded once.
-pub(super) fn fma_scaled(
-    a: u64,
-    b: u64,
-    c: u64,
-    power: i32,
-    format: Format,
-    round: Round,
-) -> u64 {
+pub(super) fn fma_scaled(a: u64, b: u64, c: u64, power: i32, format: Format, round: Round) -> u64 {
     use Value::{Finite, Infinite, Nan};
     let infinity = |negative| format.infinity() | if negative { format.sign_bit() } else { 0 };
     let sign = |bits: u64| bits & format.sign_bit() != 0;
@@ -269,7 +262,7 @@ mod tests {
             let nearest = f64::from(a + b);
             prop_assert!(low <= nearest && nearest <= high);
             prop_assert!(low == high || (low as f32).next_up() == high as f32);
-            prop_assert!(sum(Round::Zero) == if nearest < 0.0 { high } else { low });
+            prop_assert_eq!(sum(Round::Zero), if nearest < 0.0 { high } else { low });
         }
 
         #[test]

@@ -64,7 +64,12 @@ fn scaling(
 
 /// `v_div_scale_f32` of (value, denominator, numerator): the value, perhaps scaled, and whether the
 /// quotient needs scaling back.
-pub(super) fn div_scale32(mode: &Mode, value: u32, denominator: u32, numerator: u32) -> (u32, bool) {
+pub(super) fn div_scale32(
+    mode: &Mode,
+    value: u32,
+    denominator: u32,
+    numerator: u32,
+) -> (u32, bool) {
     let (s0, s1, s2) =
         (f32::from_bits(value), f32::from_bits(denominator), f32::from_bits(numerator));
     if s2 == 0.0 || s1 == 0.0 {
@@ -85,7 +90,12 @@ pub(super) fn div_scale32(mode: &Mode, value: u32, denominator: u32, numerator: 
 }
 
 /// `v_div_scale_f64`, as [`div_scale32`].
-pub(super) fn div_scale64(mode: &Mode, value: u64, denominator: u64, numerator: u64) -> (u64, bool) {
+pub(super) fn div_scale64(
+    mode: &Mode,
+    value: u64,
+    denominator: u64,
+    numerator: u64,
+) -> (u64, bool) {
     let (s0, s1, s2) =
         (f64::from_bits(value), f64::from_bits(denominator), f64::from_bits(numerator));
     if s2 == 0.0 || s1 == 0.0 {
@@ -146,10 +156,9 @@ pub(super) fn div_fixup32(quotient: u32, denominator: u32, numerator: u32) -> u3
         0xffc0_0000
     } else if d == 0 || n == infinity {
         sign | infinity
-    } else if d == infinity || n == 0 {
+    } else if d == infinity || n == 0 || exponent32(numerator) - exponent32(denominator) < -150 {
+        // The last of these is underflow.
         sign
-    } else if exponent32(numerator) - exponent32(denominator) < -150 {
-        sign // underflow
     } else if is_nan32(quotient) {
         sign | infinity
     } else {
@@ -170,10 +179,9 @@ pub(super) fn div_fixup64(quotient: u64, denominator: u64, numerator: u64) -> u6
         0xfff8_0000_0000_0000
     } else if d == 0 || n == infinity {
         sign | infinity
-    } else if d == infinity || n == 0 {
+    } else if d == infinity || n == 0 || exponent64(numerator) - exponent64(denominator) < -1075 {
+        // The last of these is underflow.
         sign
-    } else if exponent64(numerator) - exponent64(denominator) < -1075 {
-        sign // underflow
     } else if is_nan64(quotient) {
         sign | infinity
     } else {

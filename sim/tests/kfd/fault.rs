@@ -84,6 +84,20 @@ fn a_reset_reaches_every_process() {
     assert!(!runs(&other, &queue, 0));
 }
 
+#[test]
+fn a_hang_tells_nobody() {
+    let rig = Rig::new("gfx1151", 18);
+    let event = rig.create_event(uapi::EVENT_HW_EXCEPTION, 0);
+    let queue = rig.queue();
+    assert!(runs(&rig, &queue, 0));
+    rig.machine.hang_gpu(0);
+    assert!(!runs(&rig, &queue, 1));
+    assert_eq!(rig.wait(EventData::new(event, 0), 0).1, uapi::WAIT_RESULT_TIMEOUT);
+    rig.machine.reset_gpu(0);
+    assert_eq!(rig.wait(EventData::new(event, 0), 0).1, uapi::WAIT_RESULT_COMPLETE);
+    rig.destroy(queue);
+}
+
 /// The mask of exceptions arrives where the context save area's header says, if the runtime is enabled.
 #[test]
 fn queue_errors_reach_the_runtime() {

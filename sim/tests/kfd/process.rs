@@ -102,8 +102,9 @@ fn after_fork_the_child_has_no_device() {
     let rig = Rig::new("gfx1151", 18);
     let queue = rig.queue();
     let mut version = uapi::GetVersionArgs::default();
-    // SAFETY: the child only makes calls that take no lock another thread could have held, and leaves
-    // without unwinding.
+    queue.ring.dword(0).store(77, std::sync::atomic::Ordering::Relaxed);
+    // SAFETY: the child makes calls that take no lock another thread could have held, drops what it
+    // has, and leaves without unwinding.
     let child = unsafe { libc::fork() };
     if child == 0 {
         let ioctl = ioctl(&rig.process, rig.kfd, request::GET_VERSION, &mut version);
@@ -113,6 +114,8 @@ fn after_fork_the_child_has_no_device() {
             rig.process.mmap(null_mut(), 4096, protection, MapFlags::SHARED, rig.kfd, 1 << 63)
         };
         let open = rig.process.open(Path::new(KFD), OpenMode::ReadWrite);
+        // Giving everything up neither hangs nor takes the parent's memory.
+        drop(rig);
         let right =
             ioctl == Err(Errno::EBADF) && mmap == Err(Errno::EINVAL) && open == Err(Errno::ENODEV);
         // SAFETY: ends the child at once.
@@ -122,6 +125,7 @@ fn after_fork_the_child_has_no_device() {
     // SAFETY: `child` is this process's child and `status` is writable.
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     assert_eq!(status, 0);
+    assert_eq!(queue.ring.dword(0).load(std::sync::atomic::Ordering::Relaxed), 77);
     rig.destroy(queue);
 }
 

@@ -198,7 +198,7 @@ fn the_whole_tree_of_a_real_apu() {
             }
         }
     }
-    assert_eq!(lines, 339);
+    assert_eq!(lines, 340);
 }
 
 /// Where memory of a Strix Halo is allocated depends on the kernel and on the carve-out.

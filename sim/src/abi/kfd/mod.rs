@@ -154,6 +154,11 @@ impl KfdProcess {
         self.machine.gpu_index(gpu_id).ok_or(Errno::EINVAL)
     }
 
+    /// A GPU does nothing any more.
+    pub(crate) fn gpu_hangs(&self, gpu: usize) {
+        self.signals.evict(gpu);
+    }
+
     /// A GPU was reset after a hang.
     pub(crate) fn gpu_was_reset(&self, gpu: usize) {
         self.signals.gpu_reset(gpu);

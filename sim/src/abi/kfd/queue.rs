@@ -242,7 +242,7 @@ impl KfdProcess {
         };
         let host = Arc::new(GpuInterrupts { signals: self.signals.clone(), gpu });
         let processors = self.machine.gpus[gpu].processors.clone();
-        let active = queue.is_active();
+        let active = queue.is_active() && !state.queues_paused;
         self.signals.add_queue(id, gpu, args.ctx_save_restore_address, || {
             let processor = AqlQueue::start(processors, configuration, vm, host);
             if !active {

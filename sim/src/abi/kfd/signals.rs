@@ -109,7 +109,7 @@ impl Signals {
     }
 
     /// `kfd_dqm_evict_pasid`: all queues of the process on the GPU stop, and none starts again.
-    fn evict(&self, gpu: usize) {
+    pub(super) fn evict(&self, gpu: usize) {
         self.evicted[gpu].store(true, Ordering::Release);
         let queues: Vec<_> = self.queues().values().filter(|q| q.gpu == gpu).cloned().collect();
         queues.iter().for_each(|queue| queue.with(AqlQueue::evict));

@@ -244,9 +244,9 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     let v = fields(op)?;
     let opcode = op.instruction.opcode;
     match COMPARISONS[opcode as usize] {
-        Some((relation, kind)) => result(wave, v, |wave, half| {
-            order(wave, op, v, half, kind).satisfying(relation)
-        }),
+        Some((relation, kind)) => {
+            result(wave, v, |wave, half| order(wave, op, v, half, kind).satisfying(relation))
+        }
         None => classes(wave, op, v, opcode),
     }
 }

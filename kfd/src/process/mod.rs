@@ -1,22 +1,21 @@
 //! The kernel's state for this process, and who owns it.
-#![expect(unsafe_code, reason = "what outlives a process value is taken over again by number")]
+
+mod primary;
 
 use crate::bootstrap::Bootstrap;
 use crate::driver::Driver;
 use crate::event::EventPage;
 use crate::owner::Owner;
 use crate::render::RenderFile;
-use crate::reservation::{KeptRange, Reservation};
 use crate::topology::{self, Node, Topology};
 use crate::uapi::{self, ProcessDeviceApertures, RuntimeMode};
 use crate::{Device, Error, Result, holder};
 use selvedge_sys::{Errno, File, OpenMode, System};
 use std::fmt;
 use std::mem::ManuallyDrop;
-use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// A version of the KFD's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,7 +43,8 @@ impl fmt::Display for Version {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lifetime {
     /// The primary context: one for the Linux process, shared with every library in it, kept until
-    /// the process ends. User pointers and SVM need it.
+    /// the process ends. User pointers and SVM need it. Another runtime (ROCr, HIP) that starts later
+    /// in the same Linux process finds its page tables and event page taken.
     Process,
     /// A secondary context that dies with its [`Process`] value; KFD 1.19. No user pointers, no SVM.
     Instance,
@@ -58,7 +58,8 @@ pub enum Lifetime {
 /// The primary one exists once for a Linux process and machine ([`System::identity`]); opening it
 /// again gives the same value. /dev/kfd and one render file for each GPU are opened once, and those
 /// of the primary context stay open until the Linux process ends, because the kernel ties a GPU's
-/// page tables to one open file for good.
+/// page tables to one open file for good. Fork while no other thread opens or drops a process: the
+/// child could not open one.
 pub struct Process {
     system: Arc<dyn System>,
     driver: ManuallyDrop<Driver>,
@@ -96,46 +97,6 @@ struct State {
     runtime_enabled: bool,
 }
 
-/// A process that someone may still use, and what stays when nobody does.
-struct Entry {
-    identity: usize,
-    owner: Owner,
-    process: Weak<Process>,
-    system: Weak<dyn System>,
-    kept: Option<Kept>,
-}
-
-/// The primary context between two uses.
-#[derive(Debug)]
-struct Kept {
-    driver: RawFd,
-    render_files: Vec<(u32, RawFd)>,
-    event_page: Option<(KeptRange, Vec<u32>, u64)>,
-    runtime_enabled: bool,
-}
-
-static PRIMARIES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
-/// Tells that a process's last value was dropped and its [`Kept`] is there.
-static KEPT: Condvar = Condvar::new();
-
-impl Entry {
-    fn new(system: &Arc<dyn System>, process: Weak<Process>, kept: Option<Kept>) -> Entry {
-        let system_ref = Arc::downgrade(system);
-        Entry {
-            identity: system.identity(),
-            owner: Owner::current(),
-            process,
-            system: system_ref,
-            kept,
-        }
-    }
-
-    /// Whether the last value is being dropped at this moment.
-    fn is_in_between(&self) -> bool {
-        self.process.strong_count() == 0 && self.kept.is_none()
-    }
-}
-
 /// A panic in another thread leaves the guarded data whole: it is changed in single steps.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -148,59 +109,24 @@ impl Process {
     /// When /dev/kfd cannot be opened, is too old, or has no context of the lifetime asked for; when
     /// the topology cannot be read.
     pub fn open(system: Arc<dyn System>, lifetime: Lifetime) -> Result<Arc<Process>> {
-        if lifetime != Lifetime::Process {
-            let driver = Process::open_driver(&system)?;
-            let version = Process::check_version(&driver)?;
-            if version >= Version::SECONDARY {
-                driver.create_process().map_err(|errno| Error::CreateProcess { errno })?;
-                let description = Description::read(&system, &driver)?;
-                return Ok(Process::build(system, driver, description, false, State::default()));
-            }
-            if lifetime == Lifetime::Instance {
-                return Err(Error::NeedsVersion {
-                    what: "a secondary context",
-                    needed: Version::SECONDARY,
-                    present: version,
-                });
-            }
+        if lifetime == Lifetime::Process {
+            return primary::open(system, None);
         }
-        Process::open_primary(system)
-    }
-
-    fn open_primary(system: Arc<dyn System>) -> Result<Arc<Process>> {
-        let mut primaries = lock(&PRIMARIES);
-        primaries.retain(|entry| entry.owner.is_current() && entry.system.strong_count() != 0);
-        let identity = system.identity();
-        while primaries.iter().any(|entry| entry.identity == identity && entry.is_in_between()) {
-            primaries = KEPT.wait(primaries).unwrap_or_else(PoisonError::into_inner);
+        let driver = Process::open_driver(&system)?;
+        let version = Process::check_version(&driver)?;
+        if version >= Version::SECONDARY {
+            driver.create_process().map_err(|errno| Error::CreateProcess { errno })?;
+            let description = Description::read(&system, &driver)?;
+            return Ok(Process::build(system, driver, description, false, State::default()));
         }
-        let position = primaries.iter().position(|entry| entry.identity == identity);
-        let entry = position.map(|position| primaries.swap_remove(position));
-        if let Some(process) = entry.as_ref().and_then(|entry| entry.process.upgrade()) {
-            primaries.extend(entry);
-            return Ok(process);
+        if lifetime == Lifetime::Instance {
+            return Err(Error::NeedsVersion {
+                what: "a secondary context",
+                needed: Version::SECONDARY,
+                present: version,
+            });
         }
-        let kept = entry.and_then(|entry| entry.kept);
-        let was_kept = kept.is_some();
-        let (driver, state) = match kept {
-            // SAFETY: what was kept belongs to the same system, and leaves the list here.
-            Some(kept) => unsafe { kept.revive(&system) },
-            None => (Process::open_driver(&system)?, State::default()),
-        };
-        let (process, result) = match Description::read(&system, &driver) {
-            Ok(description) => {
-                let process = Process::build(system.clone(), driver, description, true, state);
-                (Arc::downgrade(&process), Ok(process))
-            }
-            Err(error) if was_kept => {
-                let kept = Some(Kept::new(driver, state));
-                primaries.push(Entry::new(&system, Weak::new(), kept));
-                return Err(error);
-            }
-            Err(error) => return Err(error),
-        };
-        primaries.push(Entry::new(&system, process, None));
-        result
+        primary::open(system, Some(driver))
     }
 
     fn open_driver(system: &Arc<dyn System>) -> Result<Driver> {
@@ -300,8 +226,10 @@ impl Process {
     /// The GPU of a node, its page tables acquired; the same value as long as someone holds it.
     ///
     /// # Errors
-    /// [`Error::Forked`]; [`Error::NoSuchGpu`] for a node that is no GPU of this process, and what opening its render
-    /// node, ACQUIRE_VM and SET_MEMORY_POLICY can answer.
+    /// [`Error::Forked`]; [`Error::NoSuchGpu`] for a node that is no GPU of this process;
+    /// [`Error::OpenRenderNode`], [`Error::Bootstrap`], [`Error::AcquireVm`],
+    /// [`Error::HeldByAnother`], [`Error::MemoryPolicy`]; [`Error::Map`] when the event page cannot be
+    /// mapped to the device.
     pub fn device(self: &Arc<Process>, node: &Node) -> Result<Arc<Device>> {
         let gpu_id = node.gpu_id;
         let apertures =
@@ -323,10 +251,10 @@ impl Process {
                 let file = Arc::new(self.acquire_vm(node)?);
                 // From here on it is the process's, whatever happens next.
                 state.render_files.push((gpu_id, file.clone()));
-                self.set_memory_policy(gpu_id)?;
                 file
             }
         };
+        self.set_memory_policy(gpu_id)?;
         let device = Arc::new(Device::new(self.clone(), node.clone(), render_file, apertures));
         if let Some(page) = &mut state.event_page {
             page.map_to(self, gpu_id)?;
@@ -397,24 +325,30 @@ impl Process {
         let State { event_page, render_files, .. } = &mut *state;
         let page = match event_page {
             Some(page) => page,
-            none => {
-                let mut page = EventPage::create(self, device)?;
-                for (gpu_id, _) in render_files {
-                    page.map_to(self, *gpu_id)?;
-                }
-                none.insert(page)
-            }
+            none => none.insert(EventPage::create(self, device)?),
         };
+        for (gpu_id, _) in render_files {
+            page.map_to(self, *gpu_id)?;
+        }
         use_page(page)
     }
 
     /// The XNACK mode: whether waves can be retried after a page fault.
+    ///
+    /// A kernel built without SVM does not tell (EPERM; kfd_chardev.c, `kfd_ioctl_set_xnack_mode`). It
+    /// is on there when amdgpu was loaded with `noretry=0` and every GPU is a gfx9 (kfd_process.c,
+    /// `kfd_process_xnack_mode`).
     ///
     /// # Errors
     /// [`Error::Xnack`].
     pub fn xnack(&self) -> Result<bool> {
         match self.driver.xnack_mode(-1) {
             Ok(mode) => Ok(mode != 0),
+            Err(Errno::EPERM) => {
+                let parameter = Path::new("/sys/module/amdgpu/parameters/noretry");
+                let retries = self.system.read_file(parameter).is_ok_and(|text| text == b"0\n");
+                Ok(retries && self.gpus().all(|node| node.target().major == 9))
+            }
             Err(errno) => Err(Error::Xnack { mode: -1, errno }),
         }
     }
@@ -426,65 +360,6 @@ impl Process {
     pub fn set_xnack(&self, enabled: bool) -> Result<()> {
         let mode = enabled.into();
         self.driver.xnack_mode(mode).map(drop).map_err(|errno| Error::Xnack { mode, errno })
-    }
-}
-
-impl Kept {
-    fn new(driver: Driver, state: State) -> Kept {
-        Kept {
-            driver: driver.into_file().into_raw(),
-            render_files: state
-                .render_files
-                .into_iter()
-                // With the last process value, all devices are gone that shared the file.
-                .filter_map(|(gpu_id, file)| {
-                    Some((gpu_id, Arc::into_inner(file)?.into_file().into_raw()))
-                })
-                .collect(),
-            event_page: state.event_page.and_then(EventPage::keep),
-            runtime_enabled: state.runtime_enabled,
-        }
-    }
-
-    /// Takes the primary context over again.
-    ///
-    /// # Safety
-    /// It was kept from a process of the same machine and is taken over once.
-    unsafe fn revive(self, system: &Arc<dyn System>) -> (Driver, State) {
-        // SAFETY: the descriptors were given up by the process that opened them.
-        let file = |fd| unsafe { File::from_raw(system, fd) };
-        let render = |fd| Arc::new(RenderFile::new(file(fd)));
-        let event_page = self.event_page.and_then(|(range, devices, handle)| {
-            // SAFETY: so was the range.
-            let range = unsafe { Reservation::from_kept(system, range)? };
-            Some(EventPage::from_kept(range, devices, handle))
-        });
-        let state = State {
-            render_files: self.render_files.into_iter().map(|(id, fd)| (id, render(fd))).collect(),
-            devices: Vec::new(),
-            event_page,
-            runtime_enabled: self.runtime_enabled,
-        };
-        (Driver::from_file(file(self.driver)), state)
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // SAFETY: nothing uses the driver after this.
-        let driver = unsafe { ManuallyDrop::take(&mut self.driver) };
-        if !self.is_primary || !self.owner.is_current() {
-            return;
-        }
-        let state = std::mem::take(self.state.get_mut().unwrap_or_else(PoisonError::into_inner));
-        let kept = Kept::new(driver, state);
-        let mut primaries = lock(&PRIMARIES);
-        let identity = self.system.identity();
-        // PANIC-free: the entry was made with this process and stays until it is revived.
-        if let Some(entry) = primaries.iter_mut().find(|entry| entry.identity == identity) {
-            entry.kept = Some(kept);
-        }
-        KEPT.notify_all();
     }
 }
 

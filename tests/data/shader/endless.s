@@ -1,0 +1,2 @@
+again:
+s_branch again
