@@ -104,17 +104,25 @@ impl Plan {
 /// A plan in force, with its counts.
 #[derive(Debug, Default)]
 pub(crate) struct Injector {
-    state: Mutex<(Plan, HashMap<Call, u64>)>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    plan: Plan,
+    counts: HashMap<Call, u64>,
+    /// How often a rule has struck.
+    struck: u64,
 }
 
 impl Injector {
     pub(crate) fn new(plan: Plan) -> Injector {
-        Injector { state: Mutex::new((plan, HashMap::new())) }
+        Injector { state: Mutex::new(State { plan, ..State::default() }) }
     }
 
     /// Puts another plan in force and counts from the start.
     pub(crate) fn set(&self, plan: Plan) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = (plan, HashMap::new());
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State { plan, ..State::default() };
     }
 
     /// Counts one call; the effects due, delays already served.
@@ -123,7 +131,7 @@ impl Injector {
         let mut delay = Duration::ZERO;
         {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let (plan, counts) = &mut *state;
+            let State { plan, counts, struck } = &mut *state;
             if plan.rules.is_empty() {
                 return None;
             }
@@ -132,6 +140,7 @@ impl Injector {
                 *count += 1;
                 for rule in plan.rules.iter().filter(|r| r.call == *call && r.calls.contains(count))
                 {
+                    *struck += 1;
                     match rule.effect {
                         Effect::Delay(more) => delay += more,
                         effect => hit = Some(effect),
@@ -143,6 +152,11 @@ impl Injector {
             std::thread::sleep(delay);
         }
         hit
+    }
+
+    /// How often a rule of the plan in force has struck.
+    pub(crate) fn struck(&self) -> u64 {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).struck
     }
 
     fn fail(&self, calls: &[Call]) -> Result<(), Errno> {

@@ -185,6 +185,11 @@ impl Machine {
         self.0.counters.objects()
     }
 
+    /// How many faults of the plan in force have happened.
+    pub fn faults_struck(&self) -> u64 {
+        self.0.faults.struck()
+    }
+
     /// Puts another plan of faults in force; its counts start now.
     pub fn set_faults(&self, plan: Plan) {
         self.0.faults.set(plan);

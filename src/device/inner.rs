@@ -64,7 +64,12 @@ impl DeviceInner {
         let kfd = process.device(node)?;
         let xnack = processor.has_xnack() && process.xnack()?;
         let sramecc = processor.has_sramecc() && node.capability().contains(Capability::SRAM_EDC);
-        let clock_frequency = 100_000_000;
+        let info = kfd.render_file().device_info().map_err(|errno| Error::Io {
+            path: format!("{} (AMDGPU_INFO_DEV_INFO)", node.render_node()),
+            errno,
+        })?;
+        // In kHz.
+        let clock_frequency = u64::from(info.gpu_counter_freq) * 1000;
         let fault_events = [EventKind::Memory, EventKind::HardwareException]
             .map(|kind| Event::create(&kfd, kind, false).map(Arc::new));
         let [memory_event, reset_event] = fault_events;

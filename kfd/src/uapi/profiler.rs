@@ -7,7 +7,7 @@ use selvedge_sys::uapi_structs;
 pub const PROFILER_PMC: u32 = 0;
 /// Ask for the version (`KFD_IOC_PROFILER_VERSION`).
 pub const PROFILER_VERSION: u32 = 2;
-/// Switch the device's power limiter (`KFD_IOC_PROFILER_PTL_CONTROL`).
+/// Switch the device's PTL on or off (`KFD_IOC_PROFILER_PTL_CONTROL`).
 pub const PROFILER_PTL_CONTROL: u32 = 3;
 /// The version described here (`KFD_IOC_PROFILER_VERSION_NUM`).
 pub const PROFILER_VERSION_NUM: u32 = 1;
@@ -54,7 +54,7 @@ impl ProfilerArgs {
         args
     }
 
-    /// Sets the limiter.
+    /// Switches the PTL.
     pub fn set_ptl(control: &PtlControl) -> ProfilerArgs {
         let mut args = ProfilerArgs { op: PROFILER_PTL_CONTROL, data: [0; 3] };
         set_member(&mut args.data, control);
@@ -71,7 +71,7 @@ impl ProfilerArgs {
         member(&self.data)
     }
 
-    /// The data as limiter settings.
+    /// The data as PTL settings.
     pub fn ptl(&self) -> PtlControl {
         member(&self.data)
     }

@@ -123,11 +123,13 @@ uapi_structs! {
     /// The head of a context save area (one for each XCC). The KFD and the command processor fill
     /// the first four fields, user space the others before CREATE_QUEUE.
     ContextSaveAreaHeader = "struct kfd_context_save_area_header" {
-        /// Out: where the control stack begins, bytes from this header.
+        /// Out: where the control stack in use begins, bytes from this header (the register
+        /// CP_HQD_CNTL_STACK_OFFSET).
         control_stack_offset: u32,
         /// Out: bytes of control stack in use.
         control_stack_size: u32,
-        /// Out: where the wave state ends, bytes from this header.
+        /// Out: where the wave state in use ends, bytes from this header (the register
+        /// CP_HQD_WG_STATE_OFFSET).
         wave_state_offset: u32,
         /// Out: bytes of wave state in use.
         wave_state_size: u32,

@@ -25,6 +25,11 @@ impl Mappings {
         Mappings { ranges: BTreeMap::new(), counter }
     }
 
+    /// Forgets all of them.
+    pub(crate) fn clear(&mut self) {
+        self.ranges.clear();
+    }
+
     /// Notes that `start..start + length` now maps `backing`.
     pub(crate) fn insert(&mut self, start: u64, length: u64, backing: Arc<Backing>) {
         self.remove(start, length);

@@ -41,7 +41,7 @@ pub struct Process {
     mappings: Mutex<Mappings>,
     /// The primary kfd_process: made at the first open of /dev/kfd, kept until the end of the process.
     primary: Mutex<Option<Arc<KfdProcess>>>,
-    _token: crate::count::Token,
+    token: Mutex<Option<crate::count::Token>>,
 }
 
 /// Memory behind a range that mmap is asked for: an offset in the board's file, and the bytes.
@@ -68,7 +68,7 @@ impl Process {
             descriptors: Mutex::new(descriptors),
             mappings: Mutex::new(Mappings::new(machine.counters.cpu_mappings.clone())),
             primary: Mutex::default(),
-            _token: machine.counters.processes.token(),
+            token: Mutex::new(Some(machine.counters.processes.token())),
             machine,
         })
     }
@@ -76,6 +76,23 @@ impl Process {
     /// A child, as fork(2) makes one: it inherits the descriptors and nothing else of the device's.
     pub fn fork(&self) -> Arc<Process> {
         Self::with_descriptors(self.machine.clone(), self.descriptors().inherited())
+    }
+
+    /// Ends the process, as exit(2) and signals do: first its descriptors go, then the primary kfd_process with
+    /// the address space. Whoever still holds this value finds every descriptor closed. Dropping the last reference
+    /// does the same.
+    pub fn exit(&self) {
+        let files = self.descriptors().take();
+        for (fd, file, ours) in files {
+            if ours {
+                let _ = close(fd);
+            }
+            drop(file);
+        }
+        let primary = self.primary.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(primary);
+        self.mappings().clear();
+        self.token.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     /// The simulated process id.
@@ -338,13 +355,6 @@ impl Drop for Process {
             std::mem::forget(ignore_poison(self.primary.get_mut()).take());
             return;
         }
-        // As at exit: descriptors first, then the primary kfd_process with the address space.
-        let files = self.descriptors().take();
-        for (fd, file, ours) in files {
-            if ours {
-                let _ = close(fd);
-            }
-            drop(file);
-        }
+        self.exit();
     }
 }

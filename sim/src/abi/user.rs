@@ -62,22 +62,35 @@ pub(crate) fn put<T: IntoBytes + zerocopy::Immutable>(
     write(address, value.as_bytes())
 }
 
-/// Whether every page of the range is mapped and readable (and, when asked, writable).
+/// Whether every page of the range is mapped and readable (and, when asked, writable). As in the kernel,
+/// where `hmm_range_fault` brings them in, they are there afterwards.
 pub(crate) fn present(address: u64, size: u64, writable: bool) -> bool {
     const PAGE: u64 = 4096;
-    let Some(end) = address.checked_add(size) else { return false };
-    (address & !(PAGE - 1)..end).step_by(PAGE as usize).all(|page| {
-        let mut byte = [0];
-        let at = page.max(address);
-        // Writing back what was read would race with the program, so a zero-length probe is not
-        // enough and an atomic add of zero is: it needs write permission and changes nothing.
-        read(at, &mut byte).is_ok() && (!writable || touch(at))
-    })
+    let start = address & !(PAGE - 1);
+    let Some(end) = address.checked_add(size).and_then(|end| end.checked_next_multiple_of(PAGE))
+    else {
+        return false;
+    };
+    if !access_ok(start, end - start) {
+        return false;
+    }
+    let advice = if writable { libc::MADV_POPULATE_WRITE } else { libc::MADV_POPULATE_READ };
+    let pointer = std::ptr::with_exposed_provenance_mut(start as usize);
+    // SAFETY: brings pages in as an access would, and changes none; a range that is not mapped is an error.
+    if unsafe { libc::madvise(pointer, (end - start) as usize, advice) } == 0 {
+        return true;
+    }
+    // Mappings of devices, and kernels before 5.14, do not know the advice.
+    let unknown = Errno::last() == Errno::EINVAL;
+    unknown
+        && (start..end)
+            .step_by(PAGE as usize)
+            .all(|page| read(page, &mut [0]).is_ok() && (!writable || is_writable(page)))
 }
 
-/// Whether the page of `address` may be written, learnt without changing it: a futex wake-op that
-/// ORs zero into the aligned dword there fails with EFAULT when it may not.
-fn touch(address: u64) -> bool {
+/// Whether a page may be written, learnt without changing it: a futex operation that ORs zero into its
+/// first dword fails with EFAULT when it may not.
+fn is_writable(page: u64) -> bool {
     const FUTEX_OP_OR_ZERO: u32 = 2 << 28;
     let mut own = 0u32;
     // SAFETY: `own` is a dword nobody waits on; FUTEX_WAKE_OP accesses the second address under the
@@ -89,9 +102,38 @@ fn touch(address: u64) -> bool {
             libc::FUTEX_WAKE_OP | libc::FUTEX_PRIVATE_FLAG,
             0,
             0usize,
-            (address & !3) as usize,
+            page as usize,
             FUTEX_OP_OR_ZERO,
         )
     };
     result >= 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presence_is_by_page_and_permission() {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: new memory, whose second page is made read-only and whose third is given back.
+        let base = unsafe {
+            let base = libc::mmap(std::ptr::null_mut(), 12288, 3, flags, -1, 0);
+            assert_ne!(base, libc::MAP_FAILED);
+            assert_eq!(libc::mprotect(base.byte_add(4096), 4096, libc::PROT_READ), 0);
+            assert_eq!(libc::munmap(base.byte_add(8192), 4096), 0);
+            base.expose_provenance() as u64
+        };
+        assert!(present(base + 8, 4000, true));
+        assert!(present(base, 8192, false));
+        assert!(!present(base, 8192, true));
+        assert!(!present(base, 8193, false));
+        assert!(!present(u64::MAX - 4096, 8192, false));
+        assert!(is_writable(base) && !is_writable(base + 4096));
+        assert_eq!(read(base + 8190, &mut [0; 4]), Err(Errno::EFAULT));
+        assert_eq!(write(base + 4096, &[1]), Err(Errno::EFAULT));
+        assert_eq!((put(base, &7u64), get::<u64>(base)), (Ok(()), Ok(7)));
+        // SAFETY: nobody else knows the memory.
+        unsafe { libc::munmap(std::ptr::with_exposed_provenance_mut(base as usize), 8192) };
+    }
 }

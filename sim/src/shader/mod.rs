@@ -105,6 +105,19 @@ pub struct WaveFault {
     pub wave: u32,
 }
 
+impl WaveFault {
+    /// A dispatch that no wave can start of.
+    fn before_start(launch: &Launch, reason: String) -> WaveFault {
+        WaveFault {
+            kind: WaveFaultKind::IllegalInstruction(reason),
+            pc: launch.program,
+            instruction: None,
+            workgroup: [0; 3],
+            wave: 0,
+        }
+    }
+}
+
 /// Counts of a dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -141,16 +154,8 @@ pub fn run_on(
     threads: usize,
 ) -> Result<Statistics, WaveFault> {
     let Some(target) = Target::from_gfx_target_version(gpu.gfx_target_version) else {
-        return Err(WaveFault {
-            kind: WaveFaultKind::IllegalInstruction(format!(
-                "the shader core has no instruction tables for {}",
-                gpu.name
-            )),
-            pc: launch.program,
-            instruction: None,
-            workgroup: [0; 3],
-            wave: 0,
-        });
+        let text = format!("the shader core has no instruction tables for {}", gpu.name);
+        return Err(WaveFault::before_start(launch, text));
     };
     schedule::Dispatch::new(gpu, target, launch, memory, stop).run(threads)
 }

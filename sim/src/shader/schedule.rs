@@ -84,6 +84,17 @@ impl<'a> Dispatch<'a> {
 
     /// Runs the dispatch on up to `threads` threads.
     pub(super) fn run(&self, threads: usize) -> Result<Statistics, WaveFault> {
+        let launch = self.launch;
+        if launch.uses_scratch() && launch.scratch_waves < launch.waves() {
+            return Err(WaveFault::before_start(
+                launch,
+                format!(
+                    "a workgroup of {} waves, but there is scratch for {} (COMPUTE_TMPRING_SIZE.WAVES)",
+                    launch.waves(),
+                    launch.scratch_waves
+                ),
+            ));
+        }
         let residents = self.residents();
         let useful = (self.groups / GROUPS_PER_THREAD).clamp(1, residents);
         let threads = (threads as u64).clamp(1, useful);

@@ -2,7 +2,9 @@
 
 use crate::rig::{DOORBELL_SLICE, PAGE, Queue, Rig, eventually, gtt};
 use kfd::uapi::{self, CreateQueueArgs, request};
-use selvedge_sys::Errno;
+use selvedge_sim::Machine;
+use selvedge_sys::{Errno, OpenMode, System};
+use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// One rule: how the arguments break it.
@@ -114,13 +116,47 @@ fn write_pointers_are_not_user_memory() {
     rig.destroy(queue);
 }
 
+/// Memory of one GPU may serve a queue of another, but for the write pointer.
+#[test]
+fn write_pointers_are_the_device_s_own() {
+    let machine =
+        Machine::builder().gpu("gfx1151").and_then(|b| b.gpu("gfx1151")).unwrap().build().unwrap();
+    let rig = Rig::on(machine);
+    let path = "/sys/devices/virtual/kfd/kfd/topology/nodes/2/gpu_id";
+    let id = rig.process.read_file(Path::new(path)).unwrap();
+    let second: u32 = String::from_utf8(id).unwrap().trim().parse().unwrap();
+    let render = rig.process.open(Path::new("/dev/dri/renderD129"), OpenMode::ReadWrite).unwrap();
+    let mut acquire = uapi::AcquireVmArgs { drm_fd: render.cast_unsigned(), gpu_id: rig.gpu_id };
+    assert_eq!(rig.ask(request::ACQUIRE_VM, &mut acquire), Err(Errno::EBUSY));
+    acquire.gpu_id = second;
+    rig.ask(request::ACQUIRE_VM, &mut acquire).unwrap();
+    let mut queue = rig.queue_buffers();
+    for buffer in [queue.ring, queue.pointers, queue.eop, queue.save_area] {
+        let ids = [rig.gpu_id, second].map(std::sync::atomic::AtomicU32::new);
+        let mut args = uapi::MapMemoryToGpuArgs {
+            handle: buffer.handle,
+            device_ids_array_ptr: ids.as_ptr().expose_provenance() as u64,
+            n_devices: 2,
+            n_success: 0,
+        };
+        rig.ask(request::MAP_MEMORY_TO_GPU, &mut args).unwrap();
+        assert_eq!(args.n_success, 2);
+    }
+    queue.args.gpu_id = second;
+    assert_eq!(rig.ask(request::CREATE_QUEUE, &mut queue.args), Err(Errno::EINVAL));
+    let other = Rig { gpu_id: second, render, ..rig };
+    let own = other.buffer(gtt(), PAGE);
+    queue.args.write_pointer_address = own.va;
+    other.start(&mut queue).unwrap();
+    assert_eq!(other.objects().gpu_mappings, 9);
+}
+
 #[test]
 fn without_a_vm_there_is_no_queue() {
     let rig = Rig::new("gfx1151", 18);
     let queue = rig.queue_buffers();
     let other = rig.machine.process();
-    let path = std::path::Path::new("/dev/kfd");
-    let kfd = selvedge_sys::System::open(&*other, path, selvedge_sys::OpenMode::ReadWrite).unwrap();
+    let kfd = other.open(Path::new("/dev/kfd"), OpenMode::ReadWrite).unwrap();
     let mut args = queue.args;
     let answer = crate::rig::ioctl(&other, kfd, request::CREATE_QUEUE, &mut args);
     assert_eq!(answer, Err(Errno::ESRCH));

@@ -92,9 +92,9 @@ impl Allocation {
         in_vm || in_own
     }
 
-    /// Whether it is the process's own memory, mapped at `va`.
-    pub(super) fn is_user_memory_at(&self, va: u64) -> bool {
-        self.buffer.domain == Domain::User && self.va == va && !self.mapped.is_empty()
+    /// Whether a GPU has it.
+    pub(super) fn is_mapped_on(&self, gpu: usize) -> bool {
+        self.mapped.contains_key(&gpu)
     }
 
     /// The process unmapped `start..end` of its memory: what shows it on a GPU shows nothing any

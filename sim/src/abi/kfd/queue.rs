@@ -1,9 +1,9 @@
 //! User queues (kfd_process_queue_manager.c, kfd_queue.c, kfd_device_queue_manager.c).
 
-use super::memory::Allocation;
 use super::signals::GpuInterrupts;
 use super::svm::Ranges;
-use super::{Device, KfdProcess, MMAP_TYPE_DOORBELL, mmap_offset};
+use super::{Device, KfdProcess, MMAP_TYPE_DOORBELL, State, mmap_offset};
+use crate::abi::buffer::Domain;
 use crate::abi::user::{self, access_ok};
 use crate::board::PAGE;
 use crate::count::Token;
@@ -79,6 +79,19 @@ fn buffer(vm: &AddressSpace, svm: &Ranges, address: u64, bytes: u64) -> Result<u
             Ok(start)
         }
         _ => Err(Errno::EINVAL),
+    }
+}
+
+/// The scheduler's firmware polls the write pointer through the GART: the buffer must be the queue's own
+/// device's (`init_user_queue`) and is pinned (`amdgpu_amdkfd_map_gtt_bo_to_gart`), which the process's own
+/// pages cannot be.
+fn check_write_pointer(state: &State, gpu: usize, page: u64) -> Result<(), Errno> {
+    let buffers = state.devices.iter().flat_map(|device| device.buffers.values());
+    let buffer = buffers.into_iter().find(|a| a.va == page && a.is_mapped_on(gpu));
+    match buffer.map(|a| &a.buffer) {
+        Some(buffer) if buffer.gpu != gpu => Err(Errno::EINVAL),
+        Some(buffer) if buffer.domain == Domain::User => Err(Errno::EPERM),
+        _ => Ok(()),
     }
 }
 
@@ -207,13 +220,7 @@ impl KfdProcess {
             };
             return Err(self.machine.refuse(kind.into()));
         }
-        // The firmware's scheduler polls the write pointer through the GART: the buffer is pinned
-        // (`amdgpu_amdkfd_map_gtt_bo_to_gart`), which the process's own pages cannot be.
-        let write_page = args.write_pointer_address & !(PAGE - 1);
-        let is_user = |a: &Allocation| a.is_user_memory_at(write_page);
-        if state.devices.iter().any(|device| device.buffers.values().any(is_user)) {
-            return Err(Errno::EPERM);
-        }
+        check_write_pointer(state, gpu, args.write_pointer_address & !(PAGE - 1))?;
         let device = &mut state.devices[gpu];
         let trap_handler = device.trap_handler;
         let doorbells = self.doorbells(device)?;

@@ -1,0 +1,71 @@
+//! Not alone: another library in the same Linux process holds the KFD's primary context.
+
+use super::{check_nothing_left, check_works, machine};
+use kfd::uapi::{self, request};
+use selvedge::{Device, Error};
+use selvedge_sys::{File, OpenMode, System};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What ROCr does at start-up, by hand: both device nodes, the VM, the runtime.
+fn other_library(system: &Arc<dyn System>, enable_runtime: bool) -> (File, File) {
+    let open = |path: &str| File::open(system, Path::new(path), OpenMode::ReadWrite).unwrap();
+    let (kfd, render) = (open("/dev/kfd"), open("/dev/dri/renderD128"));
+    let endpoints = selvedge::device::endpoints_on(system.as_ref()).unwrap();
+    let gpu_id = endpoints[0].node().gpu_id;
+    let mut vm = uapi::AcquireVmArgs { drm_fd: render.fd() as u32, gpu_id };
+    // SAFETY: the argument is the one of this request.
+    unsafe { kfd.ioctl(request::ACQUIRE_VM, &raw mut vm) }.unwrap();
+    if enable_runtime {
+        let mut runtime = uapi::RuntimeEnableArgs { mode_mask: 1, ..Default::default() };
+        // SAFETY: as above.
+        unsafe { kfd.ioctl(request::RUNTIME_ENABLE, &raw mut runtime) }.unwrap();
+    }
+    (kfd, render)
+}
+
+#[test]
+fn a_held_primary_is_joined_or_named() {
+    for enable_runtime in [false, true] {
+        let machine = machine(18);
+        let system: Arc<dyn System> = machine.process();
+        let other = other_library(&system, enable_runtime);
+        match Device::on(system.clone()) {
+            Ok(device) => check_works(&device),
+            Err(error) => {
+                let text = error.to_string();
+                assert!(matches!(error, Error::Kfd(_)), "{text}");
+                assert!(text.contains("another"), "{text}");
+            }
+        }
+        // Whatever became of us, the other one still has its files and its VM.
+        let mut version = uapi::GetVersionArgs::default();
+        // SAFETY: the argument is the one of this request.
+        unsafe { other.0.ioctl(request::GET_VERSION, &raw mut version) }.unwrap();
+        assert_eq!(version.minor_version, 18);
+        drop((other, system));
+        check_nothing_left(&machine);
+    }
+}
+
+#[test]
+fn secondary_contexts_do_not_care() {
+    let machine = machine(23);
+    let system: Arc<dyn System> = machine.process();
+    let other = other_library(&system, true);
+    check_works(&Device::on(system.clone()).unwrap());
+    drop((other, system));
+    check_nothing_left(&machine);
+}
+
+#[test]
+fn opening_twice_shares_the_primary() {
+    let machine = machine(18);
+    let system: Arc<dyn System> = machine.process();
+    let (one, two) = (Device::on(system.clone()).unwrap(), Device::on(system.clone()).unwrap());
+    assert_eq!(machine.objects().vms, 1);
+    assert_eq!(machine.objects().kfd_processes, 1);
+    check_works(&one);
+    drop(one);
+    check_works(&two);
+}
