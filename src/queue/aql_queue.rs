@@ -34,10 +34,10 @@ const NEW_CODE: usize = 3200;
 /// Bytes of argument memory: at 64 bytes a dispatch more than a ring of packets.
 pub(crate) const KERNARG_BYTES: u64 = 1 << 20;
 
-/// How a packet ended.
+/// When a packet ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Completion {
-    /// Value of the device's clock when the work started, ticks.
+    /// Value of the device's clock when it started, ticks.
     pub(crate) start: u64,
     /// And when it ended.
     pub(crate) end: u64,
@@ -193,14 +193,18 @@ impl AqlQueue {
         publish_packet(&ring, index, words, write_index, self.queue.doorbell().word());
     }
 
-    /// Whether packet `index` is done, and when it ran.
+    /// Whether packet `index` is done.
     #[inline]
-    pub(crate) fn completion(&self, index: u64) -> Option<Completion> {
-        let value = self.signal_at(index, signal_offset::VALUE).load(Ordering::Acquire);
-        (value == 0).then(|| Completion {
+    pub(crate) fn is_done(&self, index: u64) -> bool {
+        self.signal_at(index, signal_offset::VALUE).load(Ordering::Acquire) == 0
+    }
+
+    /// When packet `index`, which is done, ran.
+    pub(crate) fn completion(&self, index: u64) -> Completion {
+        Completion {
             start: self.signal_at(index, signal_offset::START_TS).load(Ordering::Relaxed),
             end: self.signal_at(index, signal_offset::END_TS).load(Ordering::Relaxed),
-        })
+        }
     }
 
     /// What the packet processor wrote to `queue_inactive_signal` when the queue stopped; 0 while it runs.

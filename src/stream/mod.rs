@@ -4,8 +4,9 @@
 //! - [`Submission`]: one piece of work on it: wait, ask for its times.
 //!
 //! A submission owns what it uses until the device has retired it: the buffers, the executable,
-//! its arguments and scratch are kept in its slot. A wait that times out gives nothing back.
+//! its arguments and scratch are kept with the stream. A wait that times out gives nothing back.
 
+mod kept;
 mod state;
 mod submission;
 

@@ -1,32 +1,27 @@
 //! What a stream has in flight.
 
 use super::StreamOptions;
+use super::kept::Kept;
 use crate::Error;
 use crate::device::DeviceInner;
 use crate::fault::{Fault, QueueFault};
 use crate::kernel::{Argument, Geometry, HiddenContext, Kernel};
 use crate::queue::{AqlQueue, Arena, Completion, KERNARG_BYTES, Scratch};
-use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// One submission in flight, or the record of one that was.
-#[derive(Default)]
-struct Slot {
-    /// Kept until the device is done. Cleared, not freed, so that a warm stream allocates nothing.
-    kept: Vec<Arc<dyn Any + Send + Sync>>,
-    /// Argument memory up to here is free when this is done.
-    kernarg_end: u64,
-    /// When it ran; valid once it is retired, until the slot is used again.
-    completion: Completion,
-}
+/// How many submissions are looked at together: they end in order, so the last one speaks for all, and
+/// its signal is the only line of memory that has to come from the device's side.
+const RETIRE_STEP: u64 = 16;
 
 pub(super) struct State {
     queue: AqlQueue,
     /// Stream number of the queue's packet 0: a queue with more scratch replaces the first one.
     queue_base: u64,
-    slots: Box<[Slot]>,
+    /// For each slot of the queue, the argument memory that is free when the submission there is done.
+    kernarg_ends: Box<[u64]>,
     arena: Arena,
+    kept: Kept,
     submitted: u64,
     retired: u64,
     /// The device's count of loaded executables when this queue last looked for new code.
@@ -48,8 +43,9 @@ pub(super) struct Dispatch<'a> {
 }
 
 /// How far a submission is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    Done(Completion),
+    Done,
     Pending,
 }
 
@@ -58,8 +54,9 @@ impl State {
         Ok(State {
             queue: AqlQueue::create(device, depth.into(), Scratch::none())?,
             queue_base: 0,
-            slots: (0..depth).map(|_| Slot::default()).collect(),
+            kernarg_ends: vec![0; depth as usize].into_boxed_slice(),
             arena: Arena::new(KERNARG_BYTES),
+            kept: Kept::default(),
             submitted: 0,
             retired: 0,
             code_seen: 0,
@@ -77,25 +74,30 @@ impl State {
 
     pub(super) fn in_flight(&mut self) -> u64 {
         self.retire();
+        self.kept.release(self.retired);
         self.submitted - self.retired
     }
 
-    fn slot(&mut self, index: u64) -> &mut Slot {
-        let slot = index & (self.slots.len() as u64 - 1);
-        &mut self.slots[slot as usize]
+    fn kernarg_end(&mut self, index: u64) -> &mut u64 {
+        let slot = index & (self.kernarg_ends.len() as u64 - 1);
+        &mut self.kernarg_ends[slot as usize]
     }
 
     /// Takes back what finished submissions kept, oldest first.
     fn retire(&mut self) {
+        let mut step = RETIRE_STEP;
         while self.retired < self.submitted {
-            let index = self.retired;
-            let Some(completion) = self.queue.completion(index - self.queue_base) else { break };
-            let slot = self.slot(index);
-            slot.kept.clear();
-            slot.completion = completion;
-            let end = slot.kernarg_end;
-            self.arena.release(end);
-            self.retired += 1;
+            step = step.min(self.submitted - self.retired);
+            let last = self.retired + step - 1;
+            if self.queue.is_done(last - self.queue_base) {
+                let end = *self.kernarg_end(last);
+                self.arena.release(end);
+                self.retired = last + 1;
+            } else if step > 1 {
+                step /= 2;
+            } else {
+                break;
+            }
         }
     }
 
@@ -125,16 +127,18 @@ impl State {
     /// How far submission `index` is.
     pub(super) fn progress(&mut self, device: &DeviceInner, index: u64) -> Result<Progress, Error> {
         self.retire();
+        self.kept.release(self.retired);
         if index < self.retired {
-            return Ok(Progress::Done(self.slot(index).completion));
+            return Ok(Progress::Done);
         }
         self.check(device)?;
         Ok(Progress::Pending)
     }
 
-    /// Whether the record of a finished submission has not been overwritten.
-    pub(super) fn remembers(&self, index: u64) -> bool {
-        index + self.slots.len() as u64 >= self.submitted
+    /// When a finished submission ran, unless its signal has been used again since.
+    pub(super) fn completion(&self, index: u64) -> Option<Completion> {
+        let remembered = index >= self.queue_base && index + self.queue.slots() >= self.submitted;
+        remembered.then(|| self.queue.completion(index - self.queue_base))
     }
 
     /// Submits a kernel; returns its number.
@@ -165,12 +169,11 @@ impl State {
         };
         layout.pack(&span, dispatch.arguments, dispatch.geometry, &context);
 
-        let slot = self.slot(index);
-        slot.kernarg_end = kernarg_end;
-        slot.kept.push(kernel.inner().clone());
+        *self.kernarg_end(index) = kernarg_end;
+        self.kept.keep(kernel.inner(), index);
         for argument in dispatch.arguments {
             if let Argument::Buffer(view) = argument {
-                slot.kept.push(view.buffer().inner().clone());
+                self.kept.keep(view.buffer().inner(), index);
             }
         }
 
@@ -201,7 +204,7 @@ impl State {
         let loaded = device.code_loaded();
         let (_, kernarg_end) = self.reserve(device, options, 0)?;
         let index = self.submitted;
-        self.slot(index).kernarg_end = kernarg_end;
+        *self.kernarg_end(index) = kernarg_end;
         let packet_index = index - self.queue_base;
         self.queue.publish(packet_index, &self.queue.new_code_packet(packet_index));
         self.submitted = index + 1;
@@ -221,8 +224,9 @@ impl State {
             && let Some(range) = self.arena.take(bytes)
         {
             // Keep well ahead of a full queue, a few submissions at a time.
-            if self.submitted.is_multiple_of(16) {
+            if self.submitted.is_multiple_of(RETIRE_STEP) {
                 self.retire();
+                self.kept.release_some(self.retired);
             }
             return Ok(range);
         }
@@ -288,9 +292,7 @@ impl Drop for State {
     fn drop(&mut self) {
         if self.queue.shut_down().is_err() {
             // Linux did not take the queue off the device, which may go on with what is in flight.
-            for slot in &mut self.slots {
-                std::mem::forget(std::mem::take(&mut slot.kept));
-            }
+            self.kept.leak();
         }
     }
 }

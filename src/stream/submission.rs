@@ -3,6 +3,7 @@
 use super::Inner;
 use super::state::Progress;
 use crate::Error;
+use crate::queue::Completion;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -58,7 +59,7 @@ impl Submission {
     /// [`Error::DeviceLost`].
     pub fn is_done(&self) -> Result<bool, Error> {
         let mut state = self.stream.lock()?;
-        Ok(matches!(state.progress(&self.stream.device, self.index)?, Progress::Done(_)))
+        Ok(state.progress(&self.stream.device, self.index)? == Progress::Done)
     }
 
     /// Waits until it is done.
@@ -72,7 +73,7 @@ impl Submission {
         let mut waiter = None;
         loop {
             let mut state = self.stream.lock()?;
-            if let Progress::Done(_) = state.progress(device, self.index)? {
+            if state.progress(device, self.index)? == Progress::Done {
                 return Ok(());
             }
             let event = state.queue().event().clone();
@@ -100,12 +101,12 @@ impl Submission {
     /// [`Error::DeviceLost`].
     pub fn times(&self) -> Result<Option<DeviceTimes>, Error> {
         let mut state = self.stream.lock()?;
-        let Progress::Done(completion) = state.progress(&self.stream.device, self.index)? else {
+        if state.progress(&self.stream.device, self.index)? == Progress::Pending {
             return Ok(None);
-        };
-        Ok(state.remembers(self.index).then(|| DeviceTimes {
-            start: completion.start,
-            end: completion.end,
+        }
+        Ok(state.completion(self.index).map(|Completion { start, end }| DeviceTimes {
+            start,
+            end,
             frequency: self.stream.device.clock_frequency(),
         }))
     }

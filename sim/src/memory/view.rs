@@ -346,3 +346,24 @@ impl Window<'_> {
         self.backing.store_dwords(address.wrapping_sub(self.shift), values);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_whole_and_allowed_ranges() {
+        let space = Arc::new(AddressSpace::new());
+        let backing = Arc::new(Backing::zeroed(8192));
+        assert!(space.map(0x1000, 4096, Arc::clone(&backing), 4096, Permissions::READ));
+        let mut view = View::new(space);
+        backing.store_u32(4096 + 8, 7);
+        let window = view.window(0x1000, 4096, Access::Read).expect("all of the mapping");
+        let mut dwords = [0; 3];
+        window.load_dwords(0x1004, &mut dwords);
+        assert_eq!((dwords, window.load_u32(0x1008)), ([0, 7, 0], 7));
+        assert!(view.window(0x1000, 4097, Access::Read).is_none());
+        assert!(view.window(0x1ffc, u64::MAX, Access::Read).is_none());
+        assert!(view.window(0x1000, 4, Access::Write).is_none());
+    }
+}

@@ -47,6 +47,7 @@ pub(super) fn sopp(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         | S_TTRACEDATA
         | S_TTRACEDATA_IMM
         | S_SETKILL
+        | S_SINGLEUSE_VDST
         | S_WAKEUP => Ok(()),
         S_BRANCH => jump(wave, true),
         S_CBRANCH_SCC0 => jump(wave, !wave.scc),

@@ -3,7 +3,7 @@
 use super::code::Op;
 use super::place::{Place, Scratch};
 use super::scalar::mismatch;
-use super::transfer::{self, Registers};
+use super::transfer::{self, Registers, Transfer};
 use super::wave::{Env, LANES, NULL, Step, Stop, Wave};
 use amdgpu_isa::{Fields, Opcode};
 
@@ -68,15 +68,46 @@ pub(super) fn scratch(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     let base = base.wrapping_add(offset as u32);
     for half in 0..wave.halves {
         let mask = wave.exec_half(half);
-        let mut places = [Place::Nowhere; LANES];
-        for lane in 0..LANES {
+        let lanes: [Scratch; LANES] = std::array::from_fn(|lane| {
             let own = if sve { wave.row(addr.into(), half)[lane] } else { 0 };
-            let offset = base.wrapping_add(own);
-            places[lane] = Place::Scratch(Scratch::new(wave, 32 * half + lane, offset));
+            Scratch::new(wave, 32 * half + lane, base.wrapping_add(own))
+        });
+        if !scratch_dwords(wave, op, env, registers, half, mask, &lanes) {
+            let places = lanes.map(Place::Scratch);
+            transfer::execute(wave, op, env, registers, half, mask, &places)?;
         }
-        transfer::execute(wave, op, env, registers, half, mask, &places)?;
     }
     Ok(())
+}
+
+/// Loads or stores of aligned dwords whose lanes lie in one mapping; false when it is something else, which may
+/// have been done in part and is done again then.
+fn scratch_dwords(
+    wave: &mut Wave,
+    op: &Op,
+    env: &mut Env<'_>,
+    registers: Registers,
+    half: usize,
+    mask: u32,
+    lanes: &[Scratch; LANES],
+) -> bool {
+    let (dwords, transfer) = match transfer::of(op.instruction.opcode) {
+        Some(Transfer::Load(dwords)) => (dwords, Transfer::Load(1)),
+        Some(Transfer::Store(dwords)) => (dwords, Transfer::Store(1)),
+        _ => return false,
+    };
+    if !lanes.iter().all(Scratch::is_dword) {
+        return false;
+    }
+    (0..dwords).all(|dword| {
+        let addresses = std::array::from_fn(|lane| lanes[lane].address(4 * dword));
+        let registers = Registers {
+            destination: registers.destination + dword as usize,
+            data: registers.data + dword as usize,
+            ..registers
+        };
+        transfer::in_one_mapping(wave, env, transfer, registers, half, mask, &addresses)
+    })
 }
 
 /// FLAT: the address decides between memory, LDS and scratch.
@@ -84,19 +115,26 @@ pub(super) fn flat(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     let Fields::Flat { vdst, addr, data, offset, glc, .. } = op.instruction.fields else {
         return mismatch(op);
     };
+    let transfer = transfer::of(op.instruction.opcode).ok_or_else(|| unmodelled(op))?;
     let registers = Registers { destination: vdst.into(), data: data.into(), returns: glc };
     let register = usize::from(addr);
     for half in 0..wave.halves {
         let mask = wave.exec_half(half);
-        let mut places = [Place::Nowhere; LANES];
-        for lane in 0..LANES {
-            let low = wave.row(register, half)[lane];
-            let high = wave.row(register + 1, half)[lane];
-            let address = u64::from(low) | u64::from(high) << 32;
-            let address = address.wrapping_add_signed(offset.into());
-            places[lane] = Place::of_flat(wave, env, 32 * half + lane, address);
+        let (low, high) = (wave.row(register, half), wave.row(register + 1, half));
+        let addresses: [u64; LANES] = std::array::from_fn(|lane| {
+            let address = u64::from(low[lane]) | u64::from(high[lane]) << 32;
+            address.wrapping_add_signed(offset.into())
+        });
+        let places: [Place; LANES] = std::array::from_fn(|lane| {
+            Place::of_flat(wave, env, 32 * half + lane, addresses[lane])
+        });
+        let in_memory = (0..LANES)
+            .all(|lane| mask >> lane & 1 == 0 || matches!(places[lane], Place::Memory(_)));
+        if !(in_memory
+            && transfer::in_one_mapping(wave, env, transfer, registers, half, mask, &addresses))
+        {
+            transfer::execute(wave, op, env, registers, half, mask, &places)?;
         }
-        transfer::execute(wave, op, env, registers, half, mask, &places)?;
     }
     Ok(())
 }

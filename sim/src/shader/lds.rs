@@ -17,12 +17,14 @@ impl Lds {
     /// The bytes of an access, when all are in range.
     #[inline(always)]
     fn at<const N: usize>(&self, address: u32) -> Option<&[u8; N]> {
-        self.bytes.get(address as usize..)?.first_chunk()
+        let start = address as usize;
+        self.bytes.get(start..start + N)?.first_chunk()
     }
 
     #[inline(always)]
     fn at_mut<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
-        self.bytes.get_mut(address as usize..)?.first_chunk_mut()
+        let start = address as usize;
+        self.bytes.get_mut(start..start + N)?.first_chunk_mut()
     }
 
     #[inline(always)]

@@ -115,7 +115,7 @@ fn highest_vgpr(instruction: &Instruction, wave32: bool) -> Option<usize> {
         Fields::Mubuf { vdata, vaddr, offen, idxen, .. } => {
             let address = match u8::from(*offen) + u8::from(*idxen) {
                 0 => None,
-                count => Some(usize::from(*vaddr + count - 1)),
+                count => Some(usize::from(*vaddr) + usize::from(count) - 1),
             };
             let data = last(*vdata, info.dst, wave32).max(last(*vdata, info.src[0], wave32));
             address.max(data)

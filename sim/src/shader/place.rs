@@ -35,10 +35,16 @@ impl Scratch {
 
     /// The virtual address of the byte `ahead` of this one.
     #[inline]
-    fn address(&self, ahead: u32) -> u64 {
+    pub(super) fn address(&self, ahead: u32) -> u64 {
         let offset = self.offset.wrapping_add(ahead);
         let dword = u64::from(offset / 4) * u64::from(self.lanes) + u64::from(self.lane);
-        self.base + 4 * dword + u64::from(offset % 4)
+        self.base.wrapping_add(4 * dword + u64::from(offset % 4))
+    }
+
+    /// Whether it is the first byte of a dword.
+    #[inline]
+    pub(super) fn is_dword(&self) -> bool {
+        self.offset.is_multiple_of(4)
     }
 }
 

@@ -235,8 +235,8 @@ impl<'a> Worker<'a> {
         }
         let first = slot * u64::from(launch.waves());
         for (wave, id) in resident.waves.iter_mut().zip(0..) {
-            let scratch = launch.scratch_base
-                + (first + u64::from(id)) * u64::from(launch.scratch_bytes_per_wave);
+            let offset = (first + u64::from(id)) * u64::from(launch.scratch_bytes_per_wave);
+            let scratch = launch.scratch_base.wrapping_add(offset);
             prepare(wave, launch, group, id, scratch);
         }
         self.statistics.waves += u64::from(waves);

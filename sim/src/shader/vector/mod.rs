@@ -393,3 +393,92 @@ pub(super) fn finish_f64(mode: &Mode, v: &Valu, values: &mut WideRow) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{AddressSpace, View};
+    use crate::shader::lds::Lds;
+    use crate::shader::{Launch, operands, resolve};
+    use amdgpu_isa::Target;
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    /// Words by LLVM's assembler.
+    const INSTRUCTIONS: &[[u32; 3]] = &[
+        [0xd613_0000, 0x040e_0501, 0x0000_0000], // v_fma_f32 v0, v1, v2, v3
+        [0xcc0e_4000, 0x1c0e_0501, 0x0000_0000], // v_pk_fma_f16 v0, v1, v2, v3
+        [0xd614_0008, 0x041a_0902, 0x0000_0000], // v_fma_f64 v[8:9], v[2:3], v[4:5], v[6:7]
+        [0xcc13_4000, 0x1c0e_0501, 0x0000_0000], // v_dot2_f32_f16 v0, v1, v2, v3
+        [0x7e00_4b01, 0x0000_0000, 0x0000_0000], // v_exp_f32 v0, v1
+        [0x7e00_5d01, 0x0000_0000, 0x0000_0000], // v_rsq_f32 v0, v1
+        [0x7e00_1501, 0x0000_0000, 0x0000_0000], // v_cvt_f16_f32 v0, v1
+        [0xd6fe_6a08, 0x0412_0702, 0x0000_0000], // v_mad_u64_u32 v[8:9], vcc_lo, v2, v3, v[4:5]
+        [0x7c3c_0501, 0x0000_0000, 0x0000_0000], // v_cmp_nlt_f32 vcc_lo, v1, v2
+        [0xd644_0000, 0x040e_0501, 0x0000_0000], // v_perm_b32 v0, v1, v2, v3
+        [0xcc20_4000, 0x0c0e_0501, 0x0000_0000], // v_fma_mix_f32 v0, v1, v2, v3 op_sel_hi:[1,0,1]
+        [0xd61f_0000, 0x040e_0501, 0x0000_0000], // v_med3_f32 v0, v1, v2, v3
+        [0xc814_0501, 0x0002_0b04, 0x0000_0000], // v_dual_fmac_f32 v0, v1, v2 :: v_dual_max_f32 v3, v4, v5
+        [0x6400_0501, 0x0000_0000, 0x0000_0000], // v_add_f16 v0, v1, v2
+        [0xd653_0000, 0x040e_0501, 0x0000_0000], // v_mad_i16 v0, v1, v2, v3
+        [0x1e00_04fa, 0xff09_1301, 0x0000_0000], // v_min_f32_dpp v0, v1, v2 row_shr:3 row_mask:0xf bank_mask:0xf bound_ctrl:1
+    ];
+
+    fn execute(words: &[u32; 3], rows: &[u32], mode: u32, wide: bool) -> (Vec<u32>, u64) {
+        let launch = Launch {
+            program: 0,
+            rsrc1: 1,
+            rsrc2: 0,
+            rsrc3: 0,
+            wave32: true,
+            user_data: [0; 32],
+            grid: [32, 1, 1],
+            workgroup: [32, 1, 1],
+            lds_bytes: 0,
+            scratch_base: 0,
+            scratch_bytes_per_wave: 0,
+            scratch_waves: 0,
+            shared_aperture_hi: 0,
+            private_aperture_hi: 0,
+            trap_handler: None,
+        };
+        let instruction = amdgpu_isa::decode(Target::Gfx1151, words).expect("LLVM's words");
+        let op = Op {
+            run: resolve::handler(&instruction).expect("a modelled operation"),
+            constants: operands::constants(&instruction, &launch),
+            instruction,
+        };
+        let mut wave = Wave::new(true, 16);
+        wave.mode = Mode::from_bits(mode);
+        wave.set_mask(crate::shader::wave::EXEC, 0xf0ff_3fff);
+        for (index, &value) in rows.iter().enumerate() {
+            wave.set_lane(index / LANES, index % LANES, value);
+        }
+        let mut memory = View::new(Arc::new(AddressSpace::new()));
+        let mut env = Env {
+            memory: &mut memory,
+            lds: &mut Lds::default(),
+            launch: &launch,
+            wide,
+            invalidate_code: false,
+        };
+        (op.run)(&mut wave, &op, &mut env).expect("no fault");
+        let registers = (0..10 * LANES).map(|i| wave.lane(i / LANES, i % LANES)).collect();
+        (registers, wave.mask(crate::shader::wave::VCC))
+    }
+
+    proptest! {
+        #[test]
+        fn the_copy_for_the_host_computes_what_the_portable_one_does(
+            rows in prop::collection::vec(any::<u32>(), 10 * LANES),
+            which in 0..INSTRUCTIONS.len(),
+            mode in 0u32..1024,
+        ) {
+            if host_is_wide() {
+                let words = &INSTRUCTIONS[which];
+                let portable = execute(words, &rows, mode, false);
+                prop_assert_eq!(portable, execute(words, &rows, mode, true));
+            }
+        }
+    }
+}
