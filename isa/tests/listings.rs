@@ -3,8 +3,8 @@
 use amdgpu_isa::{Instructions, Target, disassemble};
 
 /// Decodes each object of a listing as one stream of bytes; every instruction's offset and text must be
-/// LLVM's.
-fn compare(listing: &str, target: Target, wave32: bool) {
+/// LLVM's. Returns how many there are.
+fn compare(listing: &str, target: Target, wave32: bool) -> usize {
     let mut instructions = 0;
     for object in listing.split("# ").filter(|object| !object.is_empty()) {
         let (name, lines) = object.split_once('\n').expect("a name, then instructions");
@@ -38,6 +38,7 @@ fn compare(listing: &str, target: Target, wave32: bool) {
         assert!(decoded.next().is_none(), "{name}: bytes left over");
     }
     assert!(instructions > 500, "the listing has only {instructions} instructions");
+    instructions
 }
 
 #[test]
@@ -63,4 +64,23 @@ fn builtins_gfx1151_wave32() {
 #[test]
 fn builtins_gfx1151_wave64() {
     compare(include_str!("data/builtins.gfx1151.wave64.listing.txt"), Target::Gfx1151, false);
+}
+
+/// Listings made elsewhere by the same program: every `NAME.<target>.wave<size>.listing.txt` in the directory
+/// that `SELVEDGE_LISTINGS` names.
+#[test]
+fn further_listings() {
+    let Some(directory) = std::env::var_os("SELVEDGE_LISTINGS") else { return };
+    let mut total = 0;
+    for entry in std::fs::read_dir(directory).expect("SELVEDGE_LISTINGS is a directory") {
+        let path = entry.expect("a directory entry").path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let Some(stem) = name.strip_suffix(".listing.txt") else { continue };
+        let mut parts = stem.rsplit('.');
+        let (wave, target) = (parts.next(), parts.next());
+        let target = target.and_then(Target::from_name).expect("a target in the name");
+        let listing = std::fs::read_to_string(&path).expect("a readable listing");
+        total += compare(&listing, target, wave == Some("wave32"));
+    }
+    println!("listings: {total} instructions");
 }
