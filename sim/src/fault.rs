@@ -122,7 +122,8 @@ impl Injector {
 
     /// Puts another plan in force and counts from the start.
     pub(crate) fn set(&self, plan: Plan) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State { plan, ..State::default() };
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) =
+            State { plan, ..State::default() };
     }
 
     /// Counts one call; the effects due, delays already served.

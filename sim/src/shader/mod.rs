@@ -39,8 +39,9 @@ mod wmma;
 use crate::memory::{AddressSpace, MemoryFault};
 use crate::profile::Gpu;
 use amdgpu_isa::Target;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+use std::thread::available_parallelism;
 
 /// What the command processor programs before it starts a dispatch (the COMPUTE_* registers).
 #[derive(Clone, Debug)]
@@ -137,8 +138,10 @@ pub fn run(
     memory: &Arc<AddressSpace>,
     stop: &AtomicBool,
 ) -> Result<Statistics, WaveFault> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    run_on(gpu, launch, memory, stop, threads)
+    // Asking reads files, so it is done once.
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    let threads = THREADS.get_or_init(|| available_parallelism().map_or(1, usize::from));
+    run_on(gpu, launch, memory, stop, *threads)
 }
 
 /// Runs a dispatch to its end on at most `threads` host threads. Their number changes no result that the order
