@@ -6,6 +6,7 @@
 
 mod discovery;
 mod inner;
+mod registry;
 mod selector;
 
 #[cfg(feature = "sim")]
@@ -79,6 +80,9 @@ impl Device {
 
     /// Opens a GPU of `system` by any of its names, with a chosen life of Linux's process state.
     ///
+    /// A device that is open already, and well, is shared and not opened again, but for
+    /// [`Lifetime::Instance`], which always makes a context of its own.
+    ///
     /// # Errors
     /// As [`Device::open`].
     pub fn on_selected(
@@ -91,7 +95,31 @@ impl Device {
         let Some((_, endpoint)) = endpoint else {
             return Err(no_device(selector, &endpoints));
         };
-        Ok(Device { inner: DeviceInner::open(system, endpoint, lifetime)? })
+        Ok(Device { inner: registry::open(system, endpoint, lifetime)? })
+    }
+
+    /// Opens a hardware GPU by its position in [`endpoints`], if it is the architecture that a program was made
+    /// for.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] with both architectures when it is another one; else as [`Device::open`].
+    pub fn open_for(index: usize, target: &str) -> Result<Device, Error> {
+        Device::on_for(&(Arc::new(Linux) as Arc<dyn System>), index, target)
+    }
+
+    /// [`Device::open_for`] on any implementor of the seam. Nothing is opened when the architecture is another.
+    ///
+    /// # Errors
+    /// As [`Device::open_for`].
+    pub fn on_for(system: &Arc<dyn System>, index: usize, target: &str) -> Result<Device, Error> {
+        let endpoints = endpoints_on(system.as_ref())?;
+        match endpoints.get(index) {
+            Some(endpoint) if endpoint.target() != target => Err(Error::Unsupported {
+                device: endpoint.to_string(),
+                reason: format!("this program is for {target}"),
+            }),
+            _ => Device::on_selected(system, &Selector::Index(index), Lifetime::Auto),
+        }
     }
 
     pub(crate) fn from_inner(inner: Arc<DeviceInner>) -> Device {

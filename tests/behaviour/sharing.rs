@@ -59,10 +59,45 @@ fn secondary_contexts_do_not_care() {
 }
 
 #[test]
+fn opening_twice_shares_the_device() {
+    for minor in [18, 23] {
+        let machine = machine(minor);
+        let system: Arc<dyn System> = machine.process();
+        let one = Device::on(system.clone()).unwrap();
+        let before = machine.objects();
+        let two = Device::on(system.clone()).unwrap();
+        assert_eq!(machine.objects(), before);
+        let buffer = one.allocate_from(&[1u32]).unwrap();
+        let stream = two.stream().unwrap();
+        let add = super::load(&two, "k01_vadd").unwrap();
+        let arguments = [(&buffer).into(), (&buffer).into(), (&buffer).into(), 1u32.into()];
+        super::launch(&stream, &add, "vadd", (1, 1), &arguments)
+            .unwrap()
+            .wait(super::LONG)
+            .unwrap();
+        assert_eq!(buffer.read::<u32>().unwrap(), [2]);
+    }
+}
+
+#[test]
+fn a_program_for_another_architecture_opens_nothing() {
+    let machine = machine(18);
+    let system: Arc<dyn System> = machine.process();
+    let error = Device::on_for(&system, 0, "gfx1100").unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, Error::Unsupported { .. }), "{text}");
+    assert!(text.contains("gfx1100") && text.contains("gfx1151"), "{text}");
+    assert_eq!(machine.objects().files, 0);
+    assert!(matches!(Device::on_for(&system, 9, "gfx1151"), Err(Error::NoDevice { .. })));
+    check_works(&Device::on_for(&system, 0, "gfx1151").unwrap());
+}
+
+#[test]
 fn opening_twice_shares_the_primary() {
     let machine = machine(18);
     let system: Arc<dyn System> = machine.process();
-    let (one, two) = (Device::on(system.clone()).unwrap(), Device::on(system.clone()).unwrap());
+    let open = |lifetime| Device::on_selected(&system, &"0".parse().unwrap(), lifetime).unwrap();
+    let (one, two) = (open(kfd::Lifetime::Process), open(kfd::Lifetime::Auto));
     assert_eq!(machine.objects().vms, 1);
     assert_eq!(machine.objects().kfd_processes, 1);
     check_works(&one);

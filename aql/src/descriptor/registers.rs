@@ -384,16 +384,10 @@ mod tests {
         assert_eq!(filled_in.into_bits(), RSRC1_MUST_BE_ZERO);
         assert_eq!(filled_in.with_reserved_31_29(7).into_bits(), Rsrc1Gfx9::MUST_BE_ZERO);
         assert_eq!(
-            Rsrc1Gfx12::from_bits(RSRC1_MUST_BE_ZERO)
-                .with_reserved_9_6(15)
-                .with_disable_perf(true)
-                .into_bits(),
+            Rsrc1Gfx12::from_bits(RSRC1_MUST_BE_ZERO).with_disable_perf(true).into_bits(),
             Rsrc1Gfx12::MUST_BE_ZERO
         );
-        assert_eq!(
-            Rsrc1Gfx10::from_bits(RSRC1_MUST_BE_ZERO).with_reserved_9_6(15).into_bits(),
-            Rsrc1Gfx10::MUST_BE_ZERO
-        );
+        assert_eq!(RSRC1_MUST_BE_ZERO, Rsrc1Gfx10::MUST_BE_ZERO);
         assert_eq!(
             Rsrc2::new()
                 .with_enable_trap_handler(true)

@@ -28,7 +28,7 @@ enum Action {
     /// Say what a code object, offload bundle or host program holds
     Inspect(inspect::Options),
     /// Load a code object, launch a kernel, and write its buffers to files
-    Run(run::Options),
+    Run(Box<run::Options>),
 }
 
 fn parse() -> Result<Command, clap::Error> {
