@@ -1,7 +1,7 @@
 //! What can go wrong.
 
 use crate::code::CodeError;
-use crate::fault::Fault;
+use crate::fault::{Fault, QueueFault};
 use selvedge_sys::Errno;
 use std::sync::Arc;
 use std::time::Duration;
@@ -119,10 +119,9 @@ pub enum Error {
         /// Length of the buffer.
         bytes: u64,
     },
-    /// The queue took no packet for a while.
-    #[error(
-        "the stream's queue is full: {depth} submissions in flight, none finished in {waited:?}"
-    )]
+    /// There was no room for a while: every slot of the queue or all argument memory is in use, or the stream
+    /// must be idle to get more scratch.
+    #[error("no room in the stream after {waited:?}: {depth} submissions are in flight")]
     QueueFull {
         /// Submissions in flight.
         depth: u64,
@@ -139,9 +138,18 @@ pub enum Error {
         /// How long the call waited.
         waited: Duration,
     },
-    /// The device is gone for this process state, or the queue for this stream.
+    /// The device is gone for this process state.
     #[error("device lost: {0}")]
     DeviceLost(Arc<Fault>),
+    /// The stream's queue stopped in error. The device and other streams go on.
+    #[error("stream lost: {0}")]
+    StreamLost(Arc<QueueFault>),
+    /// The stream was dropped before the submission was done.
+    #[error("submission {submission} was not done when its stream was dropped")]
+    StreamClosed {
+        /// Number of the submission in its stream.
+        submission: u64,
+    },
     /// The object was made before a fork and this is the child.
     #[error("this {what} was opened before fork(): the child has to open the device itself")]
     Forked {

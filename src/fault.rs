@@ -1,4 +1,6 @@
 //! What a device says when work fails. Faults are values: they come back from waits and submissions.
+//!
+//! A [`Fault`] ends a device for the process; a [`QueueFault`] ends one stream.
 
 use std::fmt;
 
@@ -8,8 +10,6 @@ use std::fmt;
 pub enum Fault {
     /// A page fault. Linux has evicted all queues of this process state on the device for good.
     Memory(MemoryFault),
-    /// A queue stopped at a packet or a wave. Other queues go on.
-    Queue(QueueFault),
     /// The device was reset.
     Reset(ResetFault),
 }
@@ -29,18 +29,20 @@ pub struct MemoryFault {
     pub no_execute: bool,
     /// The address may not be the faulting one.
     pub imprecise: bool,
+    /// `MEM_ERR_*`: 0 for an ordinary fault, 1 for an uncorrectable ECC error, 2 for poisoned data, 3 after a hang.
+    pub error_type: u32,
     /// The buffer that starts closest below the address, and its length in bytes.
     pub nearest: Option<(u64, u64)>,
 }
 
-/// A queue in error (`queue_inactive_signal` of `amd_queue_t`).
+/// A queue stopped at a packet or a wave; other queues go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueFault {
     /// The device.
     pub device: String,
     /// Linux's number of the queue.
     pub queue: u32,
-    /// The code that the packet processor wrote, or 0.
+    /// What the packet processor wrote, [`aql::queue::INACTIVE_BITS`], or 0.
     pub code: u64,
     /// The exceptions that Linux reported, a mask of 1 << (`kfd_dbg_trap_exception_code` − 1), or 0.
     pub exceptions: u64,
@@ -63,30 +65,10 @@ pub struct ResetFault {
     pub cause: u32,
 }
 
-/// Meanings of the codes in `queue_inactive_signal` (ROCR-Runtime, `amd_aql_queue.cpp`,
-/// `AqlQueue::DynamicQueueEventsHandler` and `ExceptionHandler`).
-const QUEUE_CODES: &[(u64, &str)] = &[
-    (1, "no scratch, wave64 kernel"),
-    (2, "dispatch dimensions invalid"),
-    (4, "more LDS than a workgroup can have"),
-    (8, "kernel object invalid"),
-    (16, "kernarg address invalid"),
-    (32, "packet format invalid"),
-    (64, "workgroup too large"),
-    (128, "more registers than the kernel's descriptor allows"),
-    (256, "vendor-specific packet invalid"),
-    (512, "scratch reclaim"),
-    (0x400, "no scratch, wave32 kernel"),
-    (0x2000_0000, "memory aperture violation"),
-    (0x4000_0000, "illegal instruction"),
-    (0x8000_0000, "trap"),
-];
-
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::Memory(fault) => fault.fmt(f),
-            Fault::Queue(fault) => fault.fmt(f),
             Fault::Reset(fault) => fault.fmt(f),
         }
     }
@@ -94,10 +76,13 @@ impl fmt::Display for Fault {
 
 impl fmt::Display for MemoryFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match (self.not_present, self.read_only, self.no_execute) {
-            (_, true, _) => "store to read-only memory",
-            (_, _, true) => "instruction fetch from memory without execute permission",
-            (true, ..) => "access to unmapped memory",
+        let kind = match (self.error_type, self.not_present, self.read_only, self.no_execute) {
+            (1, ..) => "uncorrectable ECC error",
+            (2, ..) => "poisoned data",
+            (3, ..) => "hang",
+            (_, _, true, _) => "store to read-only memory",
+            (.., true) => "instruction fetch from memory without execute permission",
+            (_, true, ..) => "access to unmapped memory",
             _ => "page fault",
         };
         write!(f, "{}: {kind} at {:#x}", self.device, self.address)?;
@@ -122,17 +107,21 @@ impl fmt::Display for MemoryFault {
 
 impl fmt::Display for QueueFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let meaning = QUEUE_CODES
-            .iter()
-            .find(|(code, _)| *code == self.code)
-            .map_or("unknown code", |(_, meaning)| meaning);
-        write!(
-            f,
-            "{}: queue {} stopped at submission {}: {meaning} ({:#x}); packet: {}",
-            self.device, self.queue, self.submission, self.code, self.packet
-        )
+        let QueueFault { device, queue, submission, packet, .. } = self;
+        write!(f, "{device}: queue {queue} stopped at submission {submission}: ")?;
+        let codes = aql::queue::INACTIVE_BITS.iter().filter(|(bit, _)| self.code & bit != 0);
+        let codes = codes.map(|(_, meaning)| *meaning);
+        let exceptions = (1..=64).filter(|code| self.exceptions & (1 << (code - 1)) != 0);
+        let exceptions =
+            exceptions.map(|code| kfd::uapi::exception::name(code).unwrap_or("unknown exception"));
+        for (index, meaning) in codes.chain(exceptions).enumerate() {
+            write!(f, "{}{meaning}", if index == 0 { "" } else { ", " })?;
+        }
+        write!(f, " (code {:#x}, exceptions {:#x}); packet: {packet}", self.code, self.exceptions)
     }
 }
+
+impl std::error::Error for QueueFault {}
 
 impl fmt::Display for ResetFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -145,7 +134,7 @@ impl fmt::Display for ResetFault {
         if self.memory_lost {
             f.write_str(", the contents of device memory are lost")?;
         }
-        f.write_str("; open the device again")
+        f.write_str("; this process's work on it is gone: restart the process")
     }
 }
 

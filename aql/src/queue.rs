@@ -28,6 +28,25 @@ pub const FEATURE_KERNEL_DISPATCH: u32 = 1;
 /// `HSA_QUEUE_FEATURE_AGENT_DISPATCH`.
 pub const FEATURE_AGENT_DISPATCH: u32 = 2;
 
+/// Bits of the value that the packet processor stores to [`Queue::queue_inactive_signal`] when it stops, with their
+/// meaning (ROCR-Runtime, `amd_aql_queue.cpp`, `AqlQueue::DynamicQueueEventsHandler` and `ExceptionHandler`).
+pub const INACTIVE_BITS: &[(u64, &str)] = &[
+    (1, "no scratch, wave64 kernel"),
+    (2, "dispatch dimensions invalid"),
+    (4, "more LDS than a workgroup can have"),
+    (8, "kernel object invalid"),
+    (16, "kernarg address invalid"),
+    (32, "packet format invalid"),
+    (64, "workgroup too large"),
+    (128, "more registers than a workgroup can have"),
+    (256, "vendor-specific packet invalid"),
+    (0x200, "scratch reclaim"),
+    (0x400, "no scratch, wave32 kernel"),
+    (0x2000_0000, "memory aperture violation"),
+    (0x4000_0000, "illegal instruction"),
+    (0x8000_0000, "trap"),
+];
+
 /// Byte offsets of the fields.
 pub mod offset {
     /// `hsa_queue.type`, u32.

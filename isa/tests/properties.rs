@@ -63,3 +63,13 @@ fn descriptions_are_consistent() {
         assert!(info.src[count..].iter().all(|&kind| kind == OperandKind::None), "{opcode:?}");
     }
 }
+
+/// Programs that ran on a gfx1100 give V_INTERP a scalar register, which LLVM does not print.
+#[test]
+fn interpolation_reads_registers() {
+    let decoded = |src0: u32| decode(Target::Gfx1100, &[0xcd02_0004, 0x040c_0200 | src0]);
+    assert!(decoded(1).is_ok() && decoded(257).is_ok());
+    for constant in [128, 242, 253, 255] {
+        assert!(matches!(decoded(constant), Err(DecodeError::ReservedOperand { .. })));
+    }
+}

@@ -284,7 +284,7 @@ pub enum Error {
     },
     /// What was given for a queue cannot work; the kernel was not asked, because a queue that fails
     /// late hangs the device's scheduler.
-    #[error("cannot create a queue: {problem}")]
+    #[error("a queue cannot work like this: {problem}")]
     QueueShape {
         /// What is wrong, with the values.
         problem: String,

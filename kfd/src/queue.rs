@@ -1,6 +1,7 @@
 //! Queues that user space writes and the hardware reads.
 #![expect(unsafe_code, reason = "a doorbell is a word of device memory")]
 
+use crate::owner::Owner;
 use crate::save_area::{self, ErrorReport, SaveAreaSizes};
 use crate::{Allocation, AllocationFlags, Device, Error, Event, PAGE_SIZE, Result, uapi};
 use selvedge_sys::{Mapping, Protection};
@@ -116,22 +117,11 @@ impl QueueOptions {
 
     /// Says what the kernel would refuse, or find out too late.
     fn check(&self, device: &Device) -> std::result::Result<u32, String> {
-        let ring_size = self.ring.len();
-        let size = u32::try_from(ring_size)
-            .ok()
-            .filter(|size| size.is_power_of_two() && *size >= uapi::MIN_QUEUE_RING_SIZE)
-            .ok_or_else(|| {
-                format!("a ring of {ring_size} bytes is not a power of two of 32 bits")
-            })?;
+        let size = check_ring(device, &self.ring)?;
         if device.node().target().major < 9 {
             return Err(format!("{} is too old", device.node().target()));
         }
-        if self.percentage > uapi::MAX_QUEUE_PERCENTAGE {
-            return Err(format!("percentage {} is above 100", self.percentage));
-        }
-        if self.priority > uapi::MAX_QUEUE_PRIORITY {
-            return Err(format!("priority {} is above 15", self.priority));
-        }
+        Settings { percentage: self.percentage, priority: self.priority }.check()?;
         for (name, pointer) in
             [("write pointer", &self.write_pointer), ("read pointer", &self.read_pointer)]
         {
@@ -147,15 +137,8 @@ impl QueueOptions {
         if owner != device.gpu_id() {
             return Err(format!("the write pointer lies in memory of gpu_id {owner}"));
         }
-        for allocation in
-            [&self.ring, &self.write_pointer.allocation, &self.read_pointer.allocation]
-        {
-            if !allocation.mapped_to().contains(&device.gpu_id()) {
-                return Err(format!("{:#x} is not mapped to the device", allocation.address()));
-            }
-            if !Arc::ptr_eq(allocation.device().process(), device.process()) {
-                return Err(format!("{:#x} is of another process", allocation.address()));
-            }
+        for allocation in [&self.write_pointer.allocation, &self.read_pointer.allocation] {
+            check_access(device, allocation)?;
         }
         match &self.exceptions {
             Some(_) if !self.kind.is_compute() => {
@@ -167,6 +150,28 @@ impl QueueOptions {
             _ => Ok(size),
         }
     }
+}
+
+/// A ring's size, where a queue of the device can read it.
+fn check_ring(device: &Device, ring: &Allocation) -> std::result::Result<u32, String> {
+    let ring_size = ring.len();
+    let size = u32::try_from(ring_size)
+        .ok()
+        .filter(|size| size.is_power_of_two() && *size >= uapi::MIN_QUEUE_RING_SIZE)
+        .ok_or_else(|| format!("a ring of {ring_size} bytes is not a power of two of 32 bits"))?;
+    check_access(device, ring)?;
+    Ok(size)
+}
+
+/// Says why the device cannot reach memory.
+fn check_access(device: &Device, allocation: &Allocation) -> std::result::Result<(), String> {
+    if !allocation.mapped_to().contains(&device.gpu_id()) {
+        return Err(format!("{:#x} is not mapped to the device", allocation.address()));
+    }
+    if !Arc::ptr_eq(allocation.device().process(), device.process()) {
+        return Err(format!("{:#x} is of another process", allocation.address()));
+    }
+    Ok(())
 }
 
 /// Everything that must outlive the queue in the kernel.
@@ -186,6 +191,18 @@ struct Buffers {
 struct Settings {
     percentage: u32,
     priority: u32,
+}
+
+impl Settings {
+    fn check(self) -> std::result::Result<(), String> {
+        if self.percentage > uapi::MAX_QUEUE_PERCENTAGE {
+            return Err(format!("percentage {} is above 100", self.percentage));
+        }
+        if self.priority > uapi::MAX_QUEUE_PRIORITY {
+            return Err(format!("priority {} is above 15", self.priority));
+        }
+        Ok(())
+    }
 }
 
 /// A queue, destroyed when dropped. It holds its memory, and lets go of it only when the kernel has
@@ -278,7 +295,11 @@ impl Queue {
             device: device.clone(),
             kind: options.kind,
             id: args.queue_id,
-            doorbell: Doorbell { doorbells, offset: args.doorbell_offset & (DOORBELL_SLICE - 8) },
+            doorbell: Doorbell {
+                doorbells,
+                offset: args.doorbell_offset & (DOORBELL_SLICE - 8),
+                owner: Owner::current(),
+            },
             sizes,
             state: Mutex::new((buffers, settings)),
             is_destroyed: false,
@@ -314,6 +335,7 @@ impl Queue {
     /// Changes share of the hardware (0 stops the queue) and priority.
     ///
     /// # Errors
+    /// [`Error::QueueShape`], also when the ring is no longer mapped to the device;
     /// [`Error::UpdateQueue`].
     pub fn update(&self, percentage: u32, priority: u32) -> Result<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -326,6 +348,7 @@ impl Queue {
     /// Replaces the ring; without one the queue stops. The hardware must have read all of the old.
     ///
     /// # Errors
+    /// [`Error::QueueShape`] for a ring that a new queue could not have either, and
     /// [`Error::UpdateQueue`]; the old ring stays then.
     pub fn set_ring(&self, ring: Option<Arc<Allocation>>) -> Result<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -337,19 +360,21 @@ impl Queue {
     fn apply(&self, ring: Option<&Allocation>, settings: Settings) -> Result<()> {
         let queue_id = self.id;
         let gpu_id = self.device.gpu_id();
-        let failed = |errno| Error::UpdateQueue { gpu_id, queue_id, errno };
-        let ring_size = ring.map_or(Ok(0), |ring| u32::try_from(ring.len()));
+        let ring_size = settings
+            .check()
+            .and_then(|()| ring.map_or(Ok(0), |ring| check_ring(&self.device, ring)))
+            .map_err(|problem| Error::QueueShape { problem })?;
         self.device
             .process()
             .driver()
             .update_queue(uapi::UpdateQueueArgs {
                 ring_base_address: ring.map_or(0, Allocation::address),
                 queue_id,
-                ring_size: ring_size.map_err(|_| failed(selvedge_sys::Errno::EINVAL))?,
+                ring_size,
                 queue_percentage: settings.percentage,
                 queue_priority: settings.priority,
             })
-            .map_err(failed)
+            .map_err(|errno| Error::UpdateQueue { gpu_id, queue_id, errno })
     }
 
     /// Restricts a compute queue to some compute units: a bit each, 32 a word, at most 1,024. On
@@ -478,19 +503,22 @@ impl Doorbells {
 pub struct Doorbell {
     doorbells: Arc<Doorbells>,
     offset: u64,
+    owner: Owner,
 }
 
 impl Doorbell {
     /// Rings: the index of the last packet of an AQL queue, the write pointer of the others. What
-    /// was written before is visible to the device by then.
-    ///
-    /// Must not be called in a forked child, which has no doorbells.
+    /// was written before is visible to the device by then. Does nothing in a forked child, which has no
+    /// doorbells.
     #[inline]
     pub fn ring(&self, value: u64) {
-        self.word().store(value, Ordering::Release);
+        if self.owner.is_current() {
+            self.word().store(value, Ordering::Release);
+        }
     }
 
-    /// The doorbell itself, valid as long as this value.
+    /// The doorbell itself, valid as long as this value, for who checks the process before and rings more
+    /// than once. A forked child has no doorbells: an access to the word ends it with SIGSEGV there.
     #[inline]
     pub fn word(&self) -> &AtomicU64 {
         let pointer = self.doorbells.mapping.pointer().wrapping_add(self.offset as usize);

@@ -81,6 +81,8 @@ impl Machine {
             grid,
             workgroup,
             lds_bytes: kernel.field(0),
+            waves_per_compute_unit: 32,
+            fill: 0,
             scratch_base: 0,
             scratch_bytes_per_wave: 0,
             scratch_waves: 0,

@@ -25,11 +25,27 @@ const START: u64 = 1 << 32;
 pub(crate) enum Contents {
     /// Zeros.
     Cleared,
-    /// The pattern that older kernels wipe freed VRAM with (`AMDGPU_POISON`, amdgpu.h).
+    /// What [`poison`] writes.
     Poison,
 }
 
+/// The pattern that older kernels wipe freed VRAM with (`AMDGPU_POISON`, amdgpu.h).
 const POISON: u32 = 0xd0be_d0be;
+/// So much of a range is poisoned as a whole; beyond it, one page in each step, so that the host need not have as
+/// much memory as the boards.
+const POISON_WHOLE: u64 = 16 << 20;
+const POISON_STEP: u64 = 2 << 20;
+
+/// Overwrites a range: wholly up to 16 MiB, then the first page of every 2 MiB. What is left between keeps its
+/// bytes, zeros when it is fresh.
+pub(crate) fn poison(backing: &Backing) {
+    let whole = backing.len().min(POISON_WHOLE);
+    let samples = (whole..backing.len()).step_by(POISON_STEP as usize);
+    let pages = samples.map(|page| page..backing.len().min(page + PAGE));
+    for range in std::iter::once(0..whole).chain(pages) {
+        range.step_by(4).for_each(|at| backing.store_u32(at, POISON));
+    }
+}
 
 /// The sparse file and who has which part of it.
 #[derive(Debug)]
@@ -121,7 +137,7 @@ impl Board {
             Backing::new(self.base.add(offset as usize), size, owner)
         };
         if contents == Contents::Poison {
-            (0..size).step_by(4).for_each(|at| backing.store_u32(at, POISON));
+            poison(&backing);
         }
         Some(Extent { offset, backing: Arc::new(backing), _bytes: bytes.tokens(size) })
     }
@@ -210,5 +226,22 @@ mod tests {
         let whole = board.allocate(1 << 20, Contents::Cleared, &bytes).unwrap();
         assert_eq!(whole.backing.load_u32(0), 0);
         assert!(board.allocate(1, Contents::Cleared, &bytes).is_none());
+    }
+
+    #[test]
+    fn large_ranges_are_poisoned_in_samples() {
+        let board = Arc::new(Board::new(1 << 30).unwrap());
+        let range = board.allocate(1 << 30, Contents::Poison, &Counter::default()).unwrap();
+        let dwords = [0, (16 << 20) - 4, 16 << 20, (18 << 20) + 4092, 1022 << 20];
+        assert!(dwords.iter().all(|&at| range.backing.load_u32(at) == POISON));
+        assert_eq!(range.backing.load_u32((16 << 20) + 4096), 0);
+        let mut resident = vec![0u8; 1 << 18];
+        // SAFETY: the mapping is the board's, and there is a byte for each of its pages.
+        let answer = unsafe {
+            let start = board.base.add(range.offset as usize).cast();
+            libc::mincore(start, 1 << 30, resident.as_mut_ptr())
+        };
+        assert_eq!(answer, 0);
+        assert!(resident.iter().filter(|&&page| page & 1 != 0).count() < 8192);
     }
 }

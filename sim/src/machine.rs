@@ -3,7 +3,7 @@
 use crate::abi::Process;
 use crate::abi::kfd::KfdProcess;
 use crate::abi::topology::Topology;
-use crate::board::{Board as Memory, Contents, Extent, PAGE};
+use crate::board::{Board as Memory, Contents, Extent, PAGE, poison};
 use crate::clock::Clock;
 use crate::count::{Counters, Objects};
 use crate::fault::{Injector, Plan};
@@ -11,8 +11,8 @@ use crate::memory::Backing;
 use crate::profile::{self, Board, ContextSave, Gpu, Kernel};
 use selvedge_sys::Errno;
 use std::io;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use thiserror::Error;
 
 /// Room for what is not a buffer: doorbells, event pages, remap pages, and rounding.
@@ -128,6 +128,8 @@ impl Builder {
                 board,
                 remap,
                 vram_used: AtomicU64::new(0),
+                vram: Mutex::default(),
+                hangs: AtomicBool::new(false),
             });
         }
         Ok(Machine(Arc::new(Shared {
@@ -195,33 +197,41 @@ impl Machine {
         self.0.faults.set(plan);
     }
 
-    /// What programs asked for that the machine does not model, in order.
+    /// What programs asked for that the machine does not model: each kind once, in order. Only the first
+    /// [`MAX_REFUSALS`](Machine::MAX_REFUSALS) kinds are kept and printed.
     pub fn refusals(&self) -> Vec<String> {
         self.0.refusals.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The GPU with this index hangs: all its queues stop for good, those created later too, and nobody is
-    /// told.
+    /// How many kinds [`refusals`](Machine::refusals) keeps.
+    pub const MAX_REFUSALS: usize = 256;
+
+    /// The GPU with this index hangs: all its queues stop for good, those that any process creates later too, and
+    /// nobody is told. A reset ends it.
     ///
     /// # Panics
     /// When there is no such GPU.
     pub fn hang_gpu(&self, index: usize) {
         assert!(index < self.0.gpus.len(), "the machine has {} GPUs", self.0.gpus.len());
+        self.0.gpus[index].hangs.store(true, Ordering::SeqCst);
         for process in self.0.live_kfd_processes() {
             process.gpu_hangs(index);
         }
     }
 
-    /// The GPU with this index hangs and is reset: all its queues stop for good, all memory of
-    /// it is lost, and every process gets an HW_EXCEPTION event (kfd_events.c, `kfd_signal_reset_event`).
+    /// The GPU with this index hangs and is reset: all its queues stop for good, its VRAM is overwritten, and every
+    /// process gets an HW_EXCEPTION event (kfd_events.c, `kfd_signal_reset_event`). Processes that come to the device
+    /// later find it working. Of a buffer of more than 16 MiB, one page in every 2 MiB is overwritten beyond those.
     ///
     /// # Panics
     /// When there is no such GPU.
     pub fn reset_gpu(&self, index: usize) {
         assert!(index < self.0.gpus.len(), "the machine has {} GPUs", self.0.gpus.len());
-        for process in self.0.live_kfd_processes() {
-            process.gpu_was_reset(index);
-        }
+        let processes = self.0.live_kfd_processes();
+        processes.iter().for_each(|process| process.gpu_hangs(index));
+        self.0.gpus[index].lose_vram();
+        self.0.gpus[index].hangs.store(false, Ordering::SeqCst);
+        processes.iter().for_each(|process| process.gpu_was_reset(index));
     }
 }
 
@@ -240,6 +250,37 @@ pub(crate) struct GpuDevice {
     pub(crate) remap: Extent,
     /// Bytes of VRAM that processes have (`kfd.vram_used`).
     vram_used: AtomicU64,
+    /// Ranges of VRAM that have been handed out, those given back among them.
+    vram: Mutex<Vec<Weak<Backing>>>,
+    hangs: AtomicBool,
+}
+
+impl GpuDevice {
+    /// Whether it does nothing, until it is reset.
+    pub(crate) fn hangs(&self) -> bool {
+        self.hangs.load(Ordering::SeqCst)
+    }
+
+    fn ranges(&self) -> MutexGuard<'_, Vec<Weak<Backing>>> {
+        self.vram.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A range of VRAM is handed out.
+    pub(crate) fn keep_track(&self, backing: &Arc<Backing>) {
+        let mut ranges = self.ranges();
+        if ranges.len() == ranges.capacity() {
+            ranges.retain(|range| range.strong_count() > 0);
+            // As many again before the next look.
+            let live = ranges.len();
+            ranges.reserve(live.max(16));
+        }
+        ranges.push(Arc::downgrade(backing));
+    }
+
+    fn lose_vram(&self) {
+        let live: Vec<_> = self.ranges().iter().filter_map(Weak::upgrade).collect();
+        live.iter().for_each(|backing| poison(backing));
+    }
 }
 
 /// What everything on the machine shares.
@@ -291,11 +332,14 @@ impl Shared {
 
     /// Bytes still to be had of a GPU's VRAM, or of system memory.
     pub(crate) fn available(&self, gpu: Option<usize>) -> u64 {
-        let limit = gpu.map_or(self.system_limit, |index| {
+        self.limit(gpu).saturating_sub(self.used(gpu).load(Ordering::Relaxed))
+    }
+
+    fn limit(&self, gpu: Option<usize>) -> u64 {
+        gpu.map_or(self.system_limit, |index| {
             let vram = self.gpus[index].board.vram_bytes;
             vram - reserved_for_page_tables(self.gpus[index].board.system_bytes)
-        });
-        limit.saturating_sub(self.used(gpu).load(Ordering::Relaxed))
+        })
     }
 
     /// Counts memory against its limit (amdgpu_amdkfd_gpuvm.c, `amdgpu_amdkfd_reserve_mem_limit`).
@@ -304,10 +348,10 @@ impl Shared {
         gpu: Option<usize>,
         bytes: u64,
     ) -> Result<Reservation, Errno> {
-        if self.available(gpu) < bytes {
-            return Err(Errno::ENOMEM);
-        }
-        self.used(gpu).fetch_add(bytes, Ordering::Relaxed);
+        let limit = self.limit(gpu);
+        let more = |used: u64| used.checked_add(bytes).filter(|&used| used <= limit);
+        let used = self.used(gpu).fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        used.map_err(|_| Errno::ENOMEM)?;
         Ok(Reservation { machine: self.clone(), gpu, bytes })
     }
 
@@ -318,10 +362,13 @@ impl Shared {
             .ok_or(Errno::ENOMEM)
     }
 
-    /// Says loudly that something is not modelled, and gives the errno for it.
+    /// Says loudly, once, that something is not modelled, and gives the errno for it.
     pub(crate) fn refuse(&self, what: String) -> Errno {
-        eprintln!("simulated machine: not modelled: {what}");
-        self.refusals.lock().unwrap_or_else(PoisonError::into_inner).push(what);
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        if refusals.len() < Machine::MAX_REFUSALS && !refusals.contains(&what) {
+            eprintln!("simulated machine: not modelled: {what}");
+            refusals.push(what);
+        }
         Errno::ENOSYS
     }
 

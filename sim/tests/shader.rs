@@ -4,15 +4,20 @@
 
 use selvedge_sim::memory::{Access, AddressSpace, Backing, FaultReason, MemoryFault, Permissions};
 use selvedge_sim::profile;
-use selvedge_sim::shader::{Launch, Statistics, WaveFault, WaveFaultKind, run_on};
-use std::sync::Arc;
+use selvedge_sim::shader::{
+    Launch, Outside, Statistics, WaveFault, WaveFaultKind, WaveInterrupt, run_on,
+};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 const CODE: u64 = 0x10_0000_0000;
 const OUT: u64 = 0x20_0000_0000;
 const SCRATCH: u64 = 0x30_0000_0000;
+const HANDLER: u64 = 0x50_0000_0000;
 const PAGE: u64 = 64 * 1024;
+/// Of COMPUTE_PGM_RSRC2.
+const TRAP_PRESENT: u32 = 1 << 6;
 
 struct Machine {
     space: Arc<AddressSpace>,
@@ -50,6 +55,8 @@ impl Machine {
             grid: [32, 1, 1],
             workgroup: [32, 1, 1],
             lds_bytes: 256,
+            waves_per_compute_unit: 32,
+            fill: 0,
             scratch_base: SCRATCH,
             scratch_bytes_per_wave: 64 * 32,
             scratch_waves: 8,
@@ -66,15 +73,101 @@ impl Machine {
     }
 
     fn run(&self) -> Statistics {
-        self.run_on(1).unwrap_or_else(|fault| panic!("{fault:?}"))
+        self.watch().0.unwrap_or_else(|fault| panic!("{fault:?}"))
     }
 
+    /// Runs until the end, or until a wave raises an exception.
+    fn watch(&self) -> (Result<Statistics, WaveFault>, Watcher) {
+        let watcher = Watcher::default();
+        let gpu = &profile::gfx1151().gpu;
+        let result = run_on(gpu, &self.launch, &self.space, &watcher, 1);
+        (result, watcher)
+    }
+
+    /// The exception that a wave raised, or what ended the program.
     fn fault(&self) -> WaveFault {
-        self.run_on(1).expect_err("the program faults")
+        let (result, watcher) = self.watch();
+        let exception = watcher.exceptions.into_inner().expect("no panic").into_iter().next();
+        exception.unwrap_or_else(|| result.expect_err("the program faults"))
+    }
+
+    /// Maps a trap handler and lets waves take traps.
+    fn handle_traps(&mut self, handler: &[u8], data: u64) {
+        let backing = Arc::new(Backing::zeroed(PAGE));
+        for (offset, &byte) in (0..).zip(handler) {
+            backing.store_u8(offset, byte);
+        }
+        let permissions = Permissions::READ | Permissions::EXECUTE;
+        assert!(self.space.map(HANDLER, PAGE, backing, 0, permissions));
+        self.launch.trap_handler = Some((HANDLER, data));
+        self.launch.rsrc2 |= TRAP_PRESENT;
+    }
+
+    /// Runs until `done`; then the waves must still be there, and are killed.
+    fn run_until(&self, done: impl Fn(&Watcher) -> bool) -> (WaveFault, Watcher) {
+        let watcher = Watcher { exceptions_kill: false, ..Watcher::default() };
+        let gpu = &profile::gfx1151().gpu;
+        let result = std::thread::scope(|scope| {
+            let waves = scope.spawn(|| run_on(gpu, &self.launch, &self.space, &watcher, 2));
+            let start = Instant::now();
+            while !done(&watcher) {
+                assert!(start.elapsed() < Duration::from_secs(10), "{watcher:?}");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+            watcher.stop.store(true, Ordering::Relaxed);
+            waves.join().expect("no panic")
+        });
+        (result.expect_err("it was killed"), watcher)
     }
 
     fn dword(&self, index: u64) -> u32 {
         self.out.load_u32(4 * index)
+    }
+}
+
+/// Hears what waves say.
+#[derive(Debug)]
+struct Watcher {
+    stop: AtomicBool,
+    exceptions_kill: bool,
+    exceptions: Mutex<Vec<WaveFault>>,
+    interrupts: Mutex<Vec<WaveInterrupt>>,
+}
+
+impl Default for Watcher {
+    fn default() -> Watcher {
+        Watcher {
+            stop: AtomicBool::new(false),
+            exceptions_kill: true,
+            exceptions: Mutex::default(),
+            interrupts: Mutex::default(),
+        }
+    }
+}
+
+impl Outside for Watcher {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn clock(&self) -> u64 {
+        0
+    }
+
+    fn doorbell_id(&self) -> u16 {
+        0x155
+    }
+
+    fn wave_interrupt(&self, interrupt: WaveInterrupt) {
+        self.interrupts.lock().unwrap().push(interrupt);
+    }
+
+    fn exception(&self, fault: &WaveFault) {
+        self.exceptions.lock().unwrap().push(fault.clone());
+        if self.exceptions_kill {
+            self.stop.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -120,25 +213,125 @@ fn endless_programs_can_be_killed() {
 }
 
 #[test]
-fn traps_without_a_handler_are_faults() {
-    let fault = machine!("trap").fault();
-    assert_eq!((fault.kind, fault.pc), (WaveFaultKind::Trap(2), CODE + 4));
-    assert_eq!(fault.instruction.as_deref(), Some("s_trap 2"));
+fn traps_without_a_handler_pass() {
+    let mut machine = machine!("trap");
+    assert_eq!(machine.run().instructions, 3, "a wave that takes no traps");
+    machine.launch.rsrc2 |= TRAP_PRESENT;
+    assert_eq!(machine.run().instructions, 3, "Linux's handler lets it pass");
 }
 
 #[test]
-fn a_trap_enters_the_handler_with_its_pc_and_id() {
-    let mut machine = machine!("trap");
-    // s_mov_b32 s4, ttmp1; s_add_u32 ttmp0, ttmp0, 4; s_rfe_b64 ttmp[0:1] at the handler would return to s_endpgm.
-    let handler = [0xbe84_006du32, 0x806c_846c, 0xbe80_4a6c];
-    let backing = Arc::new(Backing::zeroed(4096));
-    for (index, word) in (0..).zip(handler) {
-        backing.store_u32(4 * index, word);
+fn exceptions_without_a_handler_halt_the_wave() {
+    for (trap_present, pc) in [(TRAP_PRESENT, CODE + 4 - 8), (0, CODE + 4)] {
+        let mut machine = machine!("illegal");
+        machine.launch.rsrc2 |= trap_present;
+        let (killed, watcher) =
+            machine.run_until(|watcher| !watcher.exceptions.lock().unwrap().is_empty());
+        let exceptions = watcher.exceptions.into_inner().unwrap();
+        let [exception] = &exceptions[..] else { panic!("{exceptions:?}") };
+        let WaveFaultKind::IllegalInstruction(text) = &exception.kind else {
+            panic!("{exception:?}")
+        };
+        assert_eq!((text.as_str(), exception.pc), ("0xbfff0000 is no instruction", CODE + 4));
+        assert_eq!((killed.kind, killed.pc), (WaveFaultKind::Killed, pc));
+        assert_eq!(watcher.interrupts.into_inner().unwrap(), []);
     }
-    let at = 0x50_0000_0000;
-    assert!(machine.space.map(at, 4096, backing, 0, Permissions::READ | Permissions::EXECUTE));
-    machine.launch.trap_handler = Some((at, 0));
-    assert_eq!(machine.run().instructions, 2 + 3 + 1);
+}
+
+/// Other workgroups end, those with a halted wave keep their place.
+#[test]
+fn workgroups_of_a_halted_wave_wait_for_it() {
+    let mut machine = machine!("half_barrier");
+    machine.launch.grid = [64 * 200, 1, 1];
+    machine.launch.workgroup = [64, 1, 1];
+    machine.launch.rsrc2 |= TRAP_PRESENT;
+    let (killed, watcher) =
+        machine.run_until(|watcher| watcher.exceptions.lock().unwrap().len() == 4);
+    assert_eq!(killed.kind, WaveFaultKind::Killed);
+    // 8 waves have scratch.
+    assert_eq!(watcher.exceptions.into_inner().unwrap().len(), 4);
+}
+
+const PRIV_TRAP_EN_VCCZ_VALID: u32 = 1 << 5 | 1 << 6 | 1 << 10 | 1 << 16;
+
+/// What the handler finds: cwsr_trap_handler_gfx10.asm, assembled for gfx11, says it.
+#[test]
+fn a_handler_is_entered_as_linux_enters_it() {
+    let handler = include_bytes!("../../tests/data/shader/trap_state.bin");
+    let data = 0x55_6677_8800;
+    let state = |machine: &Machine| std::array::from_fn::<u32, 7, _>(|i| machine.dword(i as u64));
+    let status = PRIV_TRAP_EN_VCCZ_VALID;
+    let (pc, pc_hi) = (CODE as u32 + 4, (CODE >> 32) as u32);
+
+    let mut machine = machine!("trap");
+    machine.handle_traps(handler, data);
+    assert_eq!(machine.run().instructions, 2 + 24 + 1);
+    assert_eq!(state(&machine), [pc, pc_hi | 2 << 16, status, 0x6677_8800, 0x55, 0, 1]);
+
+    let mut machine = machine!("illegal");
+    machine.handle_traps(handler, data);
+    let watcher = Watcher { exceptions_kill: false, ..Watcher::default() };
+    let gpu = &profile::gfx1151().gpu;
+    let statistics = run_on(gpu, &machine.launch, &machine.space, &watcher, 1).unwrap();
+    assert_eq!(statistics.instructions, 1 + 24 + 1);
+    assert_eq!(state(&machine), [pc, pc_hi, status, 0x6677_8800, 0x55, 1 << 11, 1]);
+
+    // A bit 0 of STATUS that comes back.
+    let mut machine = machine!("debug_trap");
+    machine.handle_traps(handler, data);
+    machine.run();
+    assert_eq!(machine.dword(0), 1);
+}
+
+/// The runtime's handler. M0 9:0 is the doorbell, 23:10 a mask of 1 << (exception code − 1)
+/// (kfd_int_process_v11.c, KFD_CTXID0_*).
+#[test]
+fn the_runtime_s_handler_tells_linux_and_halts() {
+    let handler = include_bytes!("../../src/device/trap_handler/gfx11.bin");
+    let cases = [
+        // Code 1 at its s_trap; 4 and 6 two instructions before.
+        (machine!("trap"), 0x0555, CODE + 4),
+        (machine!("illegal"), 0x2155, CODE + 4 - 8),
+        (machine!("past_end"), 0x2155, CODE + 4 - 8),
+        (machine!("unaligned"), 0x8155, 0),
+    ];
+    for (mut machine, data, pc) in cases {
+        machine.handle_traps(handler, 0);
+        let (killed, watcher) =
+            machine.run_until(|watcher| !watcher.interrupts.lock().unwrap().is_empty());
+        let interrupt = WaveInterrupt { data, privileged: true, wave: 0 };
+        assert_eq!(watcher.interrupts.into_inner().unwrap(), [interrupt]);
+        assert_eq!(killed.kind, WaveFaultKind::Killed);
+        assert!(pc == 0 || killed.pc == pc, "{:#x}", killed.pc);
+    }
+    // llvm.debugtrap goes on, with SCC and M0 as they were.
+    let mut machine = machine!("debug_trap");
+    machine.handle_traps(handler, 0);
+    machine.out.store_u32(4, 77);
+    machine.run();
+    assert_eq!([machine.dword(0), machine.dword(1)], [1, 0]);
+}
+
+/// gfx1100 runs waves with PRIV set: `s_trap` passes, and compilers send the interrupt.
+#[test]
+fn waves_with_privilege_send_for_themselves() {
+    let mut machine = machine!("simulated_trap");
+    machine.handle_traps(include_bytes!("../../src/device/trap_handler/gfx11.bin"), 0);
+    machine.launch.rsrc1 |= 1 << 20;
+    let (killed, watcher) =
+        machine.run_until(|watcher| !watcher.interrupts.lock().unwrap().is_empty());
+    let interrupt = WaveInterrupt { data: 0x555, privileged: true, wave: 0 };
+    assert_eq!(watcher.interrupts.into_inner().unwrap(), [interrupt]);
+    assert_eq!(killed.kind, WaveFaultKind::Killed);
+}
+
+/// SQ_INTERRUPT_WORD_WAVE_CTXID* of kfd_int_process_v11.c: data 23:0, PRIV 26, wave 31:27; encoding 7:6.
+#[test]
+fn interrupts_are_packed_as_the_hardware_packs_them() {
+    let interrupt = WaveInterrupt { data: 0xab_cdef, privileged: true, wave: 5 };
+    assert_eq!(interrupt.context_ids(), [0x2cab_cdef, 0x40]);
+    let interrupt = WaveInterrupt { data: 0, privileged: false, wave: 31 };
+    assert_eq!(interrupt.context_ids(), [0xf800_0000, 0x40]);
 }
 
 #[test]
@@ -166,7 +359,7 @@ fn unaligned_loads_work_and_unaligned_atomics_fault() {
     let fault = machine.fault();
     let kind =
         MemoryFault { address: OUT + 2, access: Access::Atomic, reason: FaultReason::Misaligned };
-    assert_eq!(fault.kind, WaveFaultKind::Memory(kind));
+    assert_eq!(fault.kind, WaveFaultKind::MemoryViolation(kind));
     assert_eq!(machine.dword(2), 0x7766_5544);
 }
 
@@ -183,7 +376,7 @@ fn running_past_the_end_is_illegal() {
 #[test]
 fn registers_beyond_the_allocation_are_refused() {
     let fault = machine!("registers").fault();
-    let WaveFaultKind::IllegalInstruction(text) = &fault.kind else { panic!("{fault:?}") };
+    let WaveFaultKind::NotModelled(text) = &fault.kind else { panic!("{fault:?}") };
     assert!(text.contains("v100") && text.contains("32 VGPRs"), "{text}");
 }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Vectors of the repository that the core may leave unsupported. May only fall.
-const UNSUPPORTED: usize = 1;
+const UNSUPPORTED: usize = 0;
 /// Vectors of the repository that cannot be judged: those recorded with a wave size their test on hardware did not
 /// have, and those whose assertions give no values. May only fall.
 const SKIPPED: usize = 24;
@@ -70,7 +70,7 @@ fn execute(gpu: &Gpu, launch: &Launch, space: &Arc<AddressSpace>) -> Result<Stat
 /// The outcome of a fault.
 fn faulted(fault: &WaveFault) -> Outcome {
     match &fault.kind {
-        WaveFaultKind::IllegalInstruction(reason)
+        WaveFaultKind::NotModelled(reason)
             if ["not modelled", "no tables", "reserved code"]
                 .iter()
                 .any(|text| reason.contains(text)) =>
@@ -115,6 +115,8 @@ fn instructions(vector: &Value) -> Outcome {
         grid: std::array::from_fn(|i| grid[i] * block[i]),
         workgroup: block,
         lds_bytes: number(vector, "lds_bytes") as u32,
+        waves_per_compute_unit: 32,
+        fill: 0,
         scratch_base: SCRATCH,
         scratch_bytes_per_wave: wave_bytes,
         scratch_waves,
@@ -274,6 +276,8 @@ fn kernel(vector: &Value) -> Outcome {
         grid: std::array::from_fn(|i| grid[i] * block[i]),
         workgroup: block,
         lds_bytes: number(vector, "lds_bytes") as u32,
+        waves_per_compute_unit: 32,
+        fill: 0,
         scratch_base: SCRATCH,
         scratch_bytes_per_wave: 0,
         scratch_waves: 0,

@@ -11,7 +11,7 @@ use super::error::CodeError;
 
 /// Largest image that is accepted, in bytes. Device code reaches its globals by 32-bit offsets in
 /// practice; more than this is a damaged header.
-pub const MAX_IMAGE_BYTES: u64 = 4 << 30;
+pub const MAX_IMAGE_BYTES: u64 = 1 << 30;
 
 /// Alignment that every image gets at least: the GPU's page, as ROCm's loader does.
 pub(super) const PAGE: u64 = 4096;

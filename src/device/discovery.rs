@@ -8,6 +8,12 @@ use selvedge_sys::{Errno, Linux, System};
 use std::fmt;
 use std::path::Path;
 
+/// Architectures that exist only inside processors (LLVM, AMDGPUUsage, table "AMDGPU Processors", column APU).
+const INTEGRATED: &[&str] = &[
+    "gfx902", "gfx909", "gfx90c", "gfx1013", "gfx1033", "gfx1035", "gfx1036", "gfx1103", "gfx1150",
+    "gfx1151", "gfx1152", "gfx1153",
+];
+
 /// A GPU that the KFD knows, not opened.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
@@ -30,12 +36,13 @@ impl Endpoint {
         Some(self.node.properties.unique_id).filter(|&id| id != 0)
     }
 
-    /// Whether it has memory of its own (a memory bank that is not system memory).
+    /// Whether it is a card with memory of its own and not part of a processor. The topology does not say (APUs
+    /// have a bank of device memory there, too), so this goes by the architecture.
     pub fn is_discrete(&self) -> bool {
-        self.node.properties.cpu_cores_count == 0 && self.memory_bytes() != 0
+        !INTEGRATED.contains(&self.target().as_str())
     }
 
-    /// Bytes of memory of its own.
+    /// Bytes of device memory; of a GPU in a processor, what it may use of system memory.
     pub fn memory_bytes(&self) -> u64 {
         let banks = self.node.memory_banks.iter().map(|bank| &bank.properties);
         banks

@@ -1,23 +1,28 @@
 //! An open device, shared by everything made on it.
 
-use super::Endpoint;
+use super::fault_watch::{FaultWatch, Waiter};
+use super::trap_handler::{self, TrapHandler};
+use super::{Endpoint, registry};
 use crate::Error;
 use crate::code::{Processor, TargetId};
 use crate::fault::{Fault, MemoryFault, ResetFault};
 use crate::memory::{HostVisible, Placement};
 use aql::Generation;
 use kfd::uapi::sysfs::Capability;
-use kfd::{Allocation, AllocationFlags, Event, EventKind, Lifetime, Report, WaitOutcome, WaitSet};
-use selvedge_sys::{System, fork};
+use kfd::{Allocation, AllocationFlags, Event, Lifetime, Report};
+use selvedge_sys::{Errno, System, fork};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
 /// Sizes that scratch and queues depend on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
+    /// Dies that each have the compute units and shader engines below.
+    pub(crate) xccs: u32,
+    /// Compute units of one die.
     pub(crate) compute_units: u32,
+    /// Shader engines of one die.
     pub(crate) shader_engines: u32,
     pub(crate) scratch_slots_per_cu: u32,
     pub(crate) waves_per_cu: u32,
@@ -32,8 +37,11 @@ pub(crate) struct DeviceInner {
     fork_generation: u32,
     clock_frequency: u64,
     kfd: Arc<kfd::Device>,
-    /// The events of page faults and of resets.
-    fault_events: [Arc<Event>; 2],
+    watch: Arc<FaultWatch>,
+    /// Kept as long as waves may enter it.
+    _trap_handler: Option<Arc<TrapHandler>>,
+    /// [`System::identity`] of the machine.
+    system: usize,
     /// The page whose first dword flushes host writes through PCI; none where memory needs no flush.
     hdp_flush: Option<HostVisible>,
     lost: OnceLock<Arc<Fault>>,
@@ -70,14 +78,18 @@ impl DeviceInner {
         })?;
         // In kHz.
         let clock_frequency = u64::from(info.gpu_counter_freq) * 1000;
-        let fault_events = [EventKind::Memory, EventKind::HardwareException]
-            .map(|kind| Event::create(&kfd, kind, false).map(Arc::new));
-        let [memory_event, reset_event] = fault_events;
-        let fault_events = [memory_event?, reset_event?];
-        let hdp_flush = endpoint.is_discrete().then(|| hdp_flush_page(&kfd)).transpose()?.flatten();
+        if let Some(fault) = registry::primary_fault(system.identity(), node.gpu_id)
+            && process.is_primary()
+        {
+            return Err(Error::DeviceLost(fault));
+        }
+        let watch = FaultWatch::of(&kfd)?;
+        // Before the first queue, which takes it over.
+        let trap_handler = trap_handler::install(&kfd, generation)?;
+        let hdp_flush = if endpoint.is_discrete() { hdp_flush_page(&kfd)? } else { None };
         let simulated = system.is_simulated();
         let name = if simulated { format!("{endpoint} (simulated)") } else { endpoint.to_string() };
-        Ok(Arc::new(DeviceInner {
+        let device = Arc::new(DeviceInner {
             name,
             endpoint: endpoint.clone(),
             target: TargetId::of_device(processor, sramecc, xnack),
@@ -86,12 +98,16 @@ impl DeviceInner {
             fork_generation: fork::generation(),
             clock_frequency,
             kfd,
-            fault_events,
+            watch,
+            _trap_handler: trap_handler,
+            system: system.identity(),
             hdp_flush,
             lost: OnceLock::new(),
             code_loaded: AtomicU64::new(0),
             buffers: Mutex::new(BTreeMap::new()),
-        }))
+        });
+        device.watch.tell_also(&device);
+        Ok(device)
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -140,7 +156,8 @@ impl DeviceInner {
         let properties = &node.properties;
         let arrays = properties.simd_arrays_per_engine.max(1);
         Shape {
-            compute_units: node.compute_unit_count(),
+            compute_units: node.compute_unit_count() / node.xcc_count().max(1),
+            xccs: node.xcc_count().max(1),
             shader_engines: (properties.array_count / arrays / node.xcc_count().max(1)).max(1),
             scratch_slots_per_cu: properties.max_slots_scratch_cu,
             waves_per_cu: properties.max_waves_per_simd * properties.simd_per_cu,
@@ -150,17 +167,31 @@ impl DeviceInner {
     pub(crate) fn allocate(
         &self,
         bytes: u64,
+        alignment: u64,
         placement: Placement,
         flags: AllocationFlags,
     ) -> Result<Arc<Allocation>, Error> {
         match placement {
-            Placement::Host => {
-                self.allocate_as(bytes, flags | AllocationFlags::GTT | AllocationFlags::PUBLIC)
-            }
-            Placement::Device if self.endpoint.device_memory_is_visible() => {
-                self.allocate_as(bytes, flags | AllocationFlags::VRAM | AllocationFlags::PUBLIC)
-            }
-            Placement::Device => self.allocate_hidden(bytes, flags),
+            Placement::Host => self.allocate_as(
+                bytes,
+                alignment,
+                flags | AllocationFlags::GTT | AllocationFlags::PUBLIC,
+            ),
+            Placement::Coherent => self.allocate_as(
+                bytes,
+                alignment,
+                flags
+                    | AllocationFlags::GTT
+                    | AllocationFlags::PUBLIC
+                    | AllocationFlags::COHERENT
+                    | AllocationFlags::UNCACHED,
+            ),
+            Placement::Device if self.device_memory_is_visible() => self.allocate_as(
+                bytes,
+                alignment,
+                flags | AllocationFlags::VRAM | AllocationFlags::PUBLIC,
+            ),
+            Placement::Device => self.allocate_as(bytes, alignment, flags | AllocationFlags::VRAM),
         }
     }
 
@@ -170,24 +201,37 @@ impl DeviceInner {
         bytes: u64,
         flags: AllocationFlags,
     ) -> Result<Arc<Allocation>, Error> {
-        self.allocate_as(bytes, flags | AllocationFlags::VRAM)
+        self.allocate_as(bytes, 1, flags | AllocationFlags::VRAM)
     }
 
-    fn allocate_as(&self, bytes: u64, flags: AllocationFlags) -> Result<Arc<Allocation>, Error> {
+    fn allocate_as(
+        &self,
+        bytes: u64,
+        alignment: u64,
+        flags: AllocationFlags,
+    ) -> Result<Arc<Allocation>, Error> {
         self.check_fork("device")?;
         self.check_alive()?;
-        Ok(self.kfd.allocate(bytes, flags)?)
+        Ok(self.kfd.allocate_aligned(bytes, alignment.max(kfd::PAGE_SIZE), flags)?)
+    }
+
+    /// Whether the host can write device memory so that the device sees it: all of it is mapped through PCI, and,
+    /// where there is a cache in between (the HDP's), it can be flushed.
+    pub(crate) fn device_memory_is_visible(&self) -> bool {
+        self.endpoint.device_memory_is_visible()
+            && (self.hdp_flush.is_some() || !self.endpoint.is_discrete())
     }
 
     /// Makes host writes to device memory through PCI visible to the device.
-    pub(crate) fn flush_host_writes(&self) -> Result<(), Error> {
+    pub(crate) fn flush_host_writes(&self) {
+        store_fence();
         if let Some(page) = &self.hdp_flush {
             let flush = &page.dwords(0, 1)[0];
-            flush.store(1, Ordering::SeqCst);
+            // A plain store: a locked one on memory of this kind locks the bus.
+            flush.store(1, Ordering::Release);
             // The read comes back after the flush has been seen (PCI ordering).
-            flush.load(Ordering::SeqCst);
+            flush.load(Ordering::Acquire);
         }
-        Ok(())
     }
 
     /// Refuses to go on in a forked child.
@@ -238,74 +282,66 @@ impl DeviceInner {
     }
 
     pub(crate) fn note_freed(&self, address: u64) {
-        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
+        // In a forked child another thread of the parent may have held the lock.
+        if self.check_fork("device").is_ok() {
+            self.buffers.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
+        }
+    }
+
+    /// From now on there is work that may fault.
+    pub(crate) fn expect_faults(&self) -> Result<(), Error> {
+        self.watch.start().map_err(|error| Error::Io {
+            path: "the thread that waits for faults".to_owned(),
+            errno: Errno(error.raw_os_error().unwrap_or(Errno::EAGAIN.0)),
+        })
     }
 
     /// Prepares to wait for `event` or a fault of the device. Between this and the wait the caller
     /// looks once more at what it waits for.
     pub(crate) fn waiter(&self, event: &Arc<Event>) -> Waiter<'_> {
-        let [memory, reset] = &self.fault_events;
-        let events = vec![memory.clone(), reset.clone(), event.clone()];
-        Waiter { device: self, set: WaitSet::new(self.process(), events) }
+        self.watch.waiter(event)
     }
 
     /// Looks for a fault without waiting.
     pub(crate) fn poll_fault(&self) -> Option<Arc<Fault>> {
         if self.lost.get().is_none() && self.check_fork("device").is_ok() {
-            let mut set = WaitSet::new(self.process(), self.fault_events.to_vec());
-            if let Ok(WaitOutcome::Complete) = set.wait_any(Some(Duration::ZERO)) {
-                self.note_faults(&set);
-            }
+            self.watch.poll();
         }
         self.lost.get().cloned()
     }
 
-    fn note_faults(&self, set: &WaitSet) {
+    /// Notes a fault of this device; of several, the first counts.
+    pub(super) fn note_fault(&self, report: &Report) {
         let gpu_id = self.kfd.gpu_id();
-        let device = || self.name.clone();
-        for (_, report) in set.reports() {
-            let fault = match report {
-                Report::Memory(fault) if fault.gpu_id == gpu_id => Fault::Memory(MemoryFault {
-                    device: device(),
-                    address: fault.address,
-                    not_present: fault.not_present,
-                    read_only: fault.read_only,
-                    no_execute: fault.no_execute,
-                    imprecise: fault.imprecise,
-                    nearest: self.nearest_buffer(fault.address),
-                }),
-                Report::Reset(reset) if reset.gpu_id == gpu_id => Fault::Reset(ResetFault {
-                    device: device(),
-                    memory_lost: reset.memory_lost,
-                    kind: reset.reset_type,
-                    cause: reset.reset_cause,
-                }),
-                _ => continue,
-            };
-            self.lost.get_or_init(|| Arc::new(fault));
+        let device = self.name.clone();
+        let fault = match report {
+            Report::Memory(fault) if fault.gpu_id == gpu_id => Fault::Memory(MemoryFault {
+                device,
+                address: fault.address,
+                not_present: fault.not_present,
+                read_only: fault.read_only,
+                no_execute: fault.no_execute,
+                imprecise: fault.imprecise,
+                error_type: fault.error_type,
+                nearest: self.nearest_buffer(fault.address),
+            }),
+            Report::Reset(reset) if reset.gpu_id == gpu_id => Fault::Reset(ResetFault {
+                device,
+                memory_lost: reset.memory_lost,
+                kind: reset.reset_type,
+                cause: reset.reset_cause,
+            }),
+            _ => return,
+        };
+        let fault = self.lost.get_or_init(|| Arc::new(fault));
+        if self.process().is_primary() {
+            registry::note_primary_fault(self.system, gpu_id, fault);
         }
     }
 
     fn nearest_buffer(&self, address: u64) -> Option<(u64, u64)> {
         let buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         buffers.range(..=address).next_back().map(|(&start, &length)| (start, length))
-    }
-}
-
-/// A wait for an event or a fault.
-pub(crate) struct Waiter<'a> {
-    device: &'a DeviceInner,
-    set: WaitSet,
-}
-
-impl Waiter<'_> {
-    /// Sleeps until the event was set since the last wait (or since this was made), a fault, or `timeout`. That
-    /// the event was set says nothing more: the caller looks again at what it waits for.
-    pub(crate) fn wait(&mut self, timeout: Duration) -> Result<(), Error> {
-        if self.set.wait_any(Some(timeout))? == WaitOutcome::Complete {
-            self.device.note_faults(&self.set);
-        }
-        self.device.check_alive()
     }
 }
 
@@ -316,5 +352,17 @@ fn hdp_flush_page(device: &Arc<kfd::Device>) -> Result<Option<HostVisible>, Erro
         | AllocationFlags::WRITABLE
         | AllocationFlags::COHERENT
         | AllocationFlags::PUBLIC;
-    Ok(HostVisible::new(device.allocate(kfd::PAGE_SIZE, flags)?))
+    match device.allocate(kfd::PAGE_SIZE, flags) {
+        Ok(page) => Ok(HostVisible::new(page)),
+        // kfd_chardev.c, kfd_ioctl_alloc_memory_of_gpu: the registers' bus address is 0.
+        Err(kfd::Error::Allocate { errno: Errno::ENOMEM, .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Drains the write-combining buffers that stores to device memory go through.
+#[expect(unsafe_code, reason = "an instruction")]
+fn store_fence() {
+    // SAFETY: every x86-64 processor has SFENCE, and it touches no memory.
+    unsafe { std::arch::x86_64::_mm_sfence() };
 }

@@ -5,14 +5,16 @@
 //! - [`Device`]: an open one.
 
 mod discovery;
+mod fault_watch;
 mod inner;
 mod registry;
 mod selector;
+mod trap_handler;
 
 #[cfg(feature = "sim")]
 pub use discovery::simulated_endpoints;
 pub use discovery::{Endpoint, endpoints, endpoints_on};
-pub(crate) use inner::DeviceInner;
+pub(crate) use inner::{DeviceInner, Shape};
 pub use selector::{DEFAULT_SIMULATED, Selector};
 
 use crate::Error;
@@ -21,6 +23,8 @@ use kfd::Lifetime;
 use selvedge_sys::{Linux, System};
 use std::fmt;
 use std::sync::Arc;
+#[cfg(feature = "sim")]
+use std::sync::{Mutex, PoisonError, Weak};
 
 /// An open GPU. Clones share it.
 #[derive(Clone)]
@@ -155,7 +159,14 @@ impl Device {
     /// # Errors
     /// What Linux says.
     pub fn available_memory(&self) -> Result<u64, Error> {
+        self.inner.check_fork("device")?;
         Ok(self.inner.kfd().available_memory()?)
+    }
+
+    /// Kernel objects that Linux would not take back. They stay allocated until the process ends, as the device may
+    /// still use them.
+    pub fn quarantined(&self) -> usize {
+        self.inner.process().quarantined()
     }
 
     /// The fault that ended the device for this process, if there was one: looks, does not wait.
@@ -199,13 +210,24 @@ fn simulated(name: &str) -> Result<Device, Error> {
     Device::on(simulated_system(name)?)
 }
 
+/// The simulated machine with this GPU. There is one of each name in the process, as there is one hardware: it
+/// lives as long as something uses it.
 #[cfg(feature = "sim")]
 fn simulated_system(name: &str) -> Result<Arc<dyn System>, Error> {
+    static MACHINES: Mutex<Vec<(String, Weak<dyn System>)>> = Mutex::new(Vec::new());
+    let mut machines = MACHINES.lock().unwrap_or_else(PoisonError::into_inner);
+    machines.retain(|(_, system)| system.strong_count() != 0);
+    let running = machines.iter().find(|(running, _)| running == name);
+    if let Some(system) = running.and_then(|(_, system)| system.upgrade()) {
+        return Ok(system);
+    }
     let machine = selvedge_sim::Machine::with_gpu(name).map_err(|error| Error::Unsupported {
         device: format!("sim:{name}"),
         reason: error.to_string(),
     })?;
-    Ok(machine.process())
+    let system: Arc<dyn System> = machine.process();
+    machines.push((name.to_owned(), Arc::downgrade(&system)));
+    Ok(system)
 }
 
 #[cfg(not(feature = "sim"))]

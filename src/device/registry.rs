@@ -1,7 +1,7 @@
 //! Devices that are open, so that opening one again shares it.
 
 use super::{DeviceInner, Endpoint};
-use crate::Error;
+use crate::{Error, Fault};
 use kfd::Lifetime;
 use selvedge_sys::System;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -15,6 +15,25 @@ struct Entry {
 }
 
 static OPEN: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+
+/// Machine, GPU and fault of every primary context that a page fault or a reset has ended: what is created there
+/// later does not run, either, for as long as the process lives.
+static ENDED: Mutex<Vec<(usize, u32, Arc<Fault>)>> = Mutex::new(Vec::new());
+
+/// The fault that ended the primary context on a GPU.
+pub(super) fn primary_fault(system: usize, gpu_id: u32) -> Option<Arc<Fault>> {
+    let ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = ended.iter().find(|(of, gpu, _)| (*of, *gpu) == (system, gpu_id));
+    found.map(|(.., fault)| fault.clone())
+}
+
+/// Remembers that a fault has ended the primary context on a GPU.
+pub(super) fn note_primary_fault(system: usize, gpu_id: u32, fault: &Arc<Fault>) {
+    if primary_fault(system, gpu_id).is_none() {
+        let mut ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.push((system, gpu_id, fault.clone()));
+    }
+}
 
 /// The open device of this endpoint and lifetime, or a new one.
 pub(super) fn open(

@@ -30,8 +30,8 @@ impl Executable {
         let object = archive.select(device.target())?.parse()?;
         let image = object.image();
         let length = image.size() + PREFETCH_PADDING;
-        let buffer = device.allocate_code(length)?;
-        buffer.upload(&image.load(buffer.address())?)?;
+        let buffer = device.allocate_code(length, image.align())?;
+        buffer.write_image(image)?;
         device.inner().note_code_loaded();
         Ok(Executable { inner: Arc::new(Inner { object, image: buffer }) })
     }
@@ -68,12 +68,12 @@ impl Executable {
                 layout,
                 private_bytes: kernel.private_size(),
                 wavefront_size: kernel.descriptor().wavefront_size(self.device().generation()),
-                dynamic_stack: kernel.descriptor().properties().uses_dynamic_stack()
-                    || metadata.is_some_and(|m| m.uses_dynamic_stack),
+                dynamic_stack: kernel.uses_dynamic_stack(),
                 max_workgroup: metadata
                     .map(|m| m.max_flat_workgroup_size)
                     .filter(|&size| size != 0)
                     .unwrap_or(super::MAX_WORKGROUP),
+                uniform_workgroups: metadata.is_some_and(|m| m.uniform_work_group_size),
                 required_workgroup: metadata.and_then(|m| m.reqd_workgroup_size),
             }),
         })
@@ -109,6 +109,8 @@ pub(crate) struct KernelInner {
     dynamic_stack: bool,
     max_workgroup: u32,
     required_workgroup: Option<[u32; 3]>,
+    /// The compiler assumed that no workgroup is partial.
+    uniform_workgroups: bool,
 }
 
 impl Kernel {
@@ -188,6 +190,13 @@ impl Kernel {
                 )));
             }
         }
+        if self.inner.uniform_workgroups && geometry.remainders() != [0; 3] {
+            return Err(refuse(format!(
+                "it was compiled for whole workgroups only; {:?} is no multiple of {:?}",
+                geometry.grid(),
+                geometry.workgroup()
+            )));
+        }
         if geometry.workgroup_items() > self.inner.max_workgroup {
             return Err(refuse(format!(
                 "it was compiled for workgroups of at most {}, not {}",
@@ -195,7 +204,7 @@ impl Kernel {
                 geometry.workgroup_items()
             )));
         }
-        let lds = self.inner.layout.check(self.name(), arguments)?;
+        let lds = self.inner.layout.check(self.name(), geometry, arguments)?;
         let limit = self.device().lds_bytes();
         if lds > limit {
             return Err(Error::Resource {
@@ -234,8 +243,10 @@ impl Device {
         Executable::load(self, bytes, name)
     }
 
-    /// Memory for code: device memory where the host can write it, else system memory.
-    fn allocate_code(&self, length: u64) -> Result<Buffer, Error> {
-        Buffer::new_code(self, length, Placement::Host)
+    /// Memory for code: device memory where the host can write it, else system memory, over PCI.
+    fn allocate_code(&self, length: u64, alignment: u64) -> Result<Buffer, Error> {
+        let visible = self.inner().device_memory_is_visible();
+        let placement = if visible { Placement::Device } else { Placement::Host };
+        Buffer::new_code(self, length, alignment, placement)
     }
 }

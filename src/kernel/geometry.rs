@@ -6,7 +6,7 @@ use crate::Error;
 /// (`amd_gpu_agent.cpp`, `GpuAgent::GetInfo`).
 pub const MAX_WORKGROUP: u32 = 1024;
 
-/// Grid and workgroup of a dispatch, both in work-items.
+/// The shape of a dispatch: grid and workgroup, both in work-items, and dynamic LDS.
 ///
 /// The grid need not be a multiple of the workgroup: the last workgroups are then partial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,7 @@ pub struct Geometry {
     grid: [u32; 3],
     workgroup: [u16; 3],
     dimensions: u16,
+    dynamic_lds: u32,
 }
 
 impl Geometry {
@@ -54,7 +55,12 @@ impl Geometry {
             sizes.0[axis] = size as u32; // CAST: checked against u32::MAX above
             sizes.1[axis] = group as u16; // CAST: checked against 1024 above
         }
-        Ok(Geometry { grid: sizes.0, workgroup: sizes.1, dimensions: grid.len() as u16 })
+        Ok(Geometry {
+            grid: sizes.0,
+            workgroup: sizes.1,
+            dimensions: grid.len() as u16,
+            dynamic_lds: 0,
+        })
     }
 
     /// A one-dimensional grid.
@@ -63,6 +69,19 @@ impl Geometry {
     /// As [`Geometry::new`].
     pub fn linear(items: u64, workgroup: u64) -> Result<Geometry, Error> {
         Geometry::new(&[items], &[workgroup])
+    }
+
+    /// Gives every workgroup `bytes` of LDS beyond what the kernel declares and its arguments ask for (HIP's
+    /// `extern __shared__`).
+    #[must_use]
+    pub fn with_dynamic_lds(mut self, bytes: u32) -> Geometry {
+        self.dynamic_lds = bytes;
+        self
+    }
+
+    /// LDS beyond what the kernel declares and its arguments ask for, bytes.
+    pub fn dynamic_lds(&self) -> u32 {
+        self.dynamic_lds
     }
 
     /// Work-items in each dimension; 1 in those not used.

@@ -14,6 +14,9 @@ use crate::memory::Span;
 /// library seen has more.
 const MAX_KERNARG_BYTES: u32 = 4096;
 
+/// Alignment of every kernarg segment: a cache line, as [`crate::queue::Arena`] gives it out.
+const KERNARG_ALIGNMENT: u32 = 64;
+
 /// What an explicit argument has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -105,6 +108,12 @@ impl Layout {
                 "its arguments need {size} bytes; at most {MAX_KERNARG_BYTES} are supported"
             )));
         }
+        if kernel.kernarg_align() > KERNARG_ALIGNMENT {
+            return Err(refuse(format!(
+                "its arguments need an alignment of {} bytes; {KERNARG_ALIGNMENT} is supported",
+                kernel.kernarg_align()
+            )));
+        }
         let mut explicit = Vec::new();
         let mut hidden = Vec::new();
         for argument in kernel.arguments() {
@@ -165,7 +174,21 @@ impl Layout {
 
     /// Checks the arguments against the declaration and returns the LDS a workgroup needs, static and
     /// dynamic, in bytes. Touches no device memory.
-    pub(crate) fn check(&self, kernel: &str, arguments: &[Argument<'_>]) -> Result<u32, Error> {
+    pub(crate) fn check(
+        &self,
+        kernel: &str,
+        geometry: &Geometry,
+        arguments: &[Argument<'_>],
+    ) -> Result<u32, Error> {
+        let too_much = || Error::Arguments {
+            kernel: kernel.to_owned(),
+            reason: "more than 4 GiB of local memory".to_owned(),
+        };
+        let lds = self.check_arguments(kernel, arguments)?;
+        lds.checked_add(geometry.dynamic_lds()).ok_or_else(too_much)
+    }
+
+    fn check_arguments(&self, kernel: &str, arguments: &[Argument<'_>]) -> Result<u32, Error> {
         let Some(explicit) = &self.explicit else {
             return match arguments {
                 [Argument::Bytes(bytes)] if bytes.len() == self.size as usize => {
@@ -199,7 +222,9 @@ impl Layout {
                     true
                 }
                 (Kind::Value, Argument::Bytes(bytes)) => bytes.len() == declared.size as usize,
-                (Kind::Value, Argument::Value(_, size)) => u32::from(*size) == declared.size,
+                (Kind::Value, Argument::Value(bytes, size)) => {
+                    usize::from(*size) <= bytes.len() && u32::from(*size) == declared.size
+                }
                 // Structures passed by value may hold addresses.
                 (Kind::Value, Argument::Address(_)) => declared.size == 8,
                 (Kind::Local { align }, Argument::Local(bytes)) => {
@@ -249,7 +274,7 @@ impl Layout {
                 _ => {}
             }
         }
-        let dynamic_lds = lds - self.static_lds;
+        let dynamic_lds = lds - self.static_lds + geometry.dynamic_lds();
         for hidden in &self.hidden {
             let value = match hidden.value {
                 HiddenValue::BlockCount(axis) => u64::from(geometry.full_workgroups()[axis]),

@@ -1,6 +1,7 @@
 //! A program's data.
 
 use super::HostVisible;
+use crate::code::Image;
 use crate::device::DeviceInner;
 use crate::{Device, Error};
 use kfd::{Allocation, AllocationFlags};
@@ -11,9 +12,13 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 /// Where a buffer's bytes are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
-    /// System memory (GTT): host and device both reach it. What an APU has anyway.
+    /// System memory (GTT) that the device caches. What one side writes the other sees at the borders of
+    /// submissions: host writes by the next one, device writes when it is done.
     #[default]
     Host,
+    /// System memory that the device does not cache: each side sees the other's writes at once, in order if they
+    /// are atomic. For flags and queues that kernels and the host share; slow for anything else.
+    Coherent,
     /// The device's own memory (VRAM). The host reaches it where the whole of it is visible
     /// through PCI (`large BAR`), else only by copies on the device.
     Device,
@@ -40,28 +45,30 @@ enum Memory {
 impl Buffer {
     pub(crate) fn new(device: &Device, bytes: u64, placement: Placement) -> Result<Buffer, Error> {
         let flags = AllocationFlags::WRITABLE | AllocationFlags::NO_SUBSTITUTE;
-        Buffer::with_flags(device, bytes, placement, flags)
+        Buffer::with_flags(device, bytes, 1, placement, flags)
     }
 
     pub(crate) fn new_code(
         device: &Device,
         bytes: u64,
+        alignment: u64,
         placement: Placement,
     ) -> Result<Buffer, Error> {
         let flags = AllocationFlags::WRITABLE
             | AllocationFlags::EXECUTABLE
             | AllocationFlags::NO_SUBSTITUTE;
-        Buffer::with_flags(device, bytes, placement, flags)
+        Buffer::with_flags(device, bytes, alignment, placement, flags)
     }
 
     fn with_flags(
         device: &Device,
         bytes: u64,
+        alignment: u64,
         placement: Placement,
         flags: AllocationFlags,
     ) -> Result<Buffer, Error> {
         let inner = device.inner();
-        let memory = inner.allocate(bytes.max(1), placement, flags)?;
+        let memory = inner.allocate(bytes.max(1), alignment, placement, flags)?;
         let memory = match memory.host_pointer() {
             Some(_) => HostVisible::new(memory).map(Memory::Visible),
             None => Some(Memory::Hidden(memory)),
@@ -129,7 +136,8 @@ impl Buffer {
         let bytes = values.as_bytes();
         self.check(offset, bytes.len() as u64)?;
         self.visible()?.copy_in(offset as usize, bytes);
-        self.flush()
+        self.flush();
+        Ok(())
     }
 
     /// Copies the whole buffer out, as many values as fit.
@@ -165,16 +173,31 @@ impl Buffer {
     /// [`Error::NotHostVisible`].
     pub fn fill(&self, value: u8) -> Result<(), Error> {
         let memory = self.visible()?;
-        memory.span(0, self.len() as usize).fill(value);
-        self.flush()
+        memory.fill(0, self.len() as usize, value);
+        self.flush();
+        Ok(())
     }
 
     /// Makes host writes through PCI visible to the device.
-    fn flush(&self) -> Result<(), Error> {
-        match self.inner.placement {
-            Placement::Host => Ok(()),
-            Placement::Device => self.inner.device.flush_host_writes(),
+    fn flush(&self) {
+        if self.inner.placement == Placement::Device {
+            self.inner.device.flush_host_writes();
         }
+    }
+
+    /// Lays out a code object's image from the first byte on, for the address this buffer has.
+    pub(crate) fn write_image(&self, image: &Image) -> Result<(), Error> {
+        self.check(0, image.size())?;
+        let memory = self.visible()?;
+        let put = |offset: u64, bytes: &[u8]| memory.copy_in(offset as usize, bytes);
+        image.write(self.address(), |_| None, put)?;
+        self.flush();
+        Ok(())
+    }
+
+    /// Whether the host can read and write it.
+    pub fn is_host_visible(&self) -> bool {
+        matches!(self.inner.memory, Memory::Visible(_))
     }
 
     pub(crate) fn device(&self) -> &Arc<DeviceInner> {

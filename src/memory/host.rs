@@ -4,7 +4,7 @@
 use kfd::Allocation;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
 /// An allocation that the host has mapped.
 #[derive(Debug)]
@@ -68,7 +68,8 @@ impl HostVisible {
         unsafe { AtomicU64::from_ptr(pointer.cast()) }
     }
 
-    /// A part that nobody else, host or device, touches while it is written.
+    /// Argument memory that is being filled: the caller answers for nobody else, host or device, touching it
+    /// meanwhile. What programs can reach goes through the copies below.
     ///
     /// # Panics
     /// When the part does not lie in the allocation.
@@ -77,20 +78,59 @@ impl HostVisible {
         Span { pointer: self.at(offset, length), length, _memory: PhantomData }
     }
 
-    /// Copies bytes in. What the device does there at the same time may tear.
+    /// Copies bytes in. What the device or another thread does there at the same time may tear.
     pub(crate) fn copy_in(&self, offset: usize, bytes: &[u8]) {
-        self.span(offset, bytes.len()).write(0, bytes);
+        let cells = self.bytes(offset, bytes.len());
+        // SAFETY: eight aligned bytes may be seen as one word of the same atomicity.
+        let (head, words, tail) = unsafe { cells.align_to::<AtomicU64>() };
+        let (first, rest) = bytes.split_at(head.len());
+        let (middle, last) = rest.split_at(8 * words.len());
+        store_bytes(head, first);
+        for (word, value) in words.iter().zip(middle.as_chunks().0) {
+            word.store(u64::from_ne_bytes(*value), Ordering::Relaxed);
+        }
+        store_bytes(tail, last);
         fence(Ordering::Release);
     }
 
-    /// Copies bytes out. What the device does there at the same time may tear.
+    /// Copies bytes out. What the device or another thread does there at the same time may tear.
     pub(crate) fn copy_out(&self, offset: usize, bytes: &mut [u8]) {
         fence(Ordering::Acquire);
-        let pointer = self.at(offset, bytes.len());
-        // SAFETY: `at` checked the range; the destination is exclusive and cannot overlap a mapping
-        // that no reference is ever made to.
-        unsafe { pointer.copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len()) };
+        let cells = self.bytes(offset, bytes.len());
+        // SAFETY: as in `copy_in`.
+        let (head, words, tail) = unsafe { cells.align_to::<AtomicU64>() };
+        let (first, rest) = bytes.split_at_mut(head.len());
+        let (middle, last) = rest.split_at_mut(8 * words.len());
+        load_bytes(head, first);
+        for (word, value) in words.iter().zip(middle.as_chunks_mut().0) {
+            *value = word.load(Ordering::Relaxed).to_ne_bytes();
+        }
+        load_bytes(tail, last);
     }
+
+    /// Sets bytes. What the device or another thread does there at the same time may tear.
+    pub(crate) fn fill(&self, offset: usize, length: usize, value: u8) {
+        let cells = self.bytes(offset, length);
+        // SAFETY: as in `copy_in`.
+        let (head, words, tail) = unsafe { cells.align_to::<AtomicU64>() };
+        head.iter().chain(tail).for_each(|byte| byte.store(value, Ordering::Relaxed));
+        words.iter().for_each(|word| word.store(u64::from_ne_bytes([value; 8]), Ordering::Relaxed));
+        fence(Ordering::Release);
+    }
+
+    fn bytes(&self, offset: usize, count: usize) -> &[AtomicU8] {
+        let pointer = self.at(offset, count);
+        // SAFETY: in range, valid as long as `self`; shared memory may be seen as atomics.
+        unsafe { std::slice::from_raw_parts(pointer.cast(), count) }
+    }
+}
+
+fn store_bytes(cells: &[AtomicU8], bytes: &[u8]) {
+    cells.iter().zip(bytes).for_each(|(cell, byte)| cell.store(*byte, Ordering::Relaxed));
+}
+
+fn load_bytes(cells: &[AtomicU8], bytes: &mut [u8]) {
+    bytes.iter_mut().zip(cells).for_each(|(byte, cell)| *byte = cell.load(Ordering::Relaxed));
 }
 
 /// A part of device-visible memory that is being filled.

@@ -9,15 +9,15 @@
 //! | signals | one `amd_signal_t` of 64 bytes a slot, the completion signal of the packet there |
 //! | arguments | a ring of kernarg segments |
 
-use super::Scratch;
+use super::image::{Addresses, queue_image};
+use super::{Scratch, packet};
 use crate::Error;
 use crate::device::DeviceInner;
 use crate::memory::{HostVisible, Placement, Span};
 use aql::queue::offset as queue_offset;
 use aql::signal::offset as signal_offset;
-use aql::{Generation, PACKET_BYTES, PACKET_WORDS, Ring};
+use aql::{PACKET_BYTES, PACKET_WORDS, Ring};
 use kfd::{AllocationFlags, EventKind, ExceptionReport, Location, QueueKind, QueueOptions};
-use pm4::{AcquireMem, AcquireMemGfx9, CacheControl, CoherControl};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zerocopy::IntoBytes;
@@ -31,8 +31,8 @@ const EXCEPTIONS: usize = 3136;
 /// Where in the control page the indirect buffer is that invalidates the caches code was read through.
 const NEW_CODE: usize = 3200;
 
-/// Bytes of argument memory: at 64 bytes a dispatch more than a ring of packets.
-pub(crate) const KERNARG_BYTES: u64 = 1 << 20;
+/// Bytes of argument memory for each slot of the ring: more than the hidden arguments' 256 and a few explicit ones.
+const KERNARG_BYTES_PER_SLOT: u64 = 512;
 
 /// When a packet ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +54,8 @@ pub(crate) struct AqlQueue {
     kernarg: Arc<HostVisible>,
     scratch: Scratch,
     slots: u64,
+    /// The last `read_dispatch_id` that was looked at.
+    read_seen: u64,
 }
 
 impl AqlQueue {
@@ -65,48 +67,30 @@ impl AqlQueue {
     ) -> Result<AqlQueue, Error> {
         let shared = AllocationFlags::WRITABLE
             | AllocationFlags::NO_SUBSTITUTE
-            | AllocationFlags::COHERENT
-            | AllocationFlags::UNCACHED
             | AllocationFlags::EXECUTABLE;
         let allocate = |bytes: u64| -> Result<Arc<HostVisible>, Error> {
-            let allocation = device.allocate(bytes, Placement::Host, shared)?;
+            let allocation = device.allocate(bytes, 1, Placement::Coherent, shared)?;
             HostVisible::new(allocation).map(Arc::new).ok_or(Error::NotHostVisible { bytes })
         };
         let control = allocate(4096)?;
         let ring = allocate(slots * PACKET_BYTES as u64)?;
         let signals = allocate(slots * size_of::<aql::Signal>() as u64)?;
-        let kernarg = allocate(KERNARG_BYTES)?;
+        let kernarg = allocate(slots * KERNARG_BYTES_PER_SLOT)?;
         let event = Arc::new(kfd::Event::create(device.kfd(), EventKind::Signal, true)?);
 
         let apertures = device.apertures();
-        let mut image = aql::Queue::new(
-            ring.address(),
-            slots as u32,
-            (apertures.lds_base >> 32) as u32,
-            (apertures.scratch_base >> 32) as u32,
-        );
+        let addresses = Addresses {
+            ring: ring.address(),
+            apertures: (apertures.lds_base, apertures.scratch_base),
+            inactive_signal: control.address() + INACTIVE_SIGNAL as u64,
+        };
+        let area = scratch.area();
         let shape = device.shape();
-        image.max_cu_id = shape.compute_units.saturating_sub(1);
-        image.max_wave_id = shape.waves_per_cu.saturating_sub(1);
-        image.queue_properties = aql::queue::Properties::new()
-            .with_is_ptr64(true)
-            .with_enable_profiling(true)
-            .into_bits();
-        image.queue_inactive_signal = control.address() + INACTIVE_SIGNAL as u64;
-        if let Some(memory) = &scratch.memory {
-            image.compute_tmpring_size = scratch.tmpring;
-            image.scratch_backing_memory_location = memory.address();
-            image.scratch_backing_memory_byte_size = scratch.bytes;
-            image.scratch_wave64_lane_byte_size = scratch.wave_bytes / 64;
-            image.scratch_resource_descriptor = aql::scratch::resource_descriptor(
-                device.generation(),
-                memory.address(),
-                scratch.bytes as u32, // CAST: at most MAX_SCRATCH_BYTES
-            );
-        }
+        let image =
+            queue_image(device.generation(), &shape, slots as u32, &addresses, area.as_ref());
         control.copy_in(0, image.as_bytes());
 
-        control.copy_in(NEW_CODE, new_code(device.generation()).as_bytes());
+        control.copy_in(NEW_CODE, packet::new_code(device.generation()).as_bytes());
 
         let mut signal = aql::Signal::user(0);
         signal.event_mailbox_ptr = event.mailbox().unwrap_or(0);
@@ -127,7 +111,7 @@ impl AqlQueue {
         options.exceptions =
             Some(ExceptionReport { payload: at(EXCEPTIONS as u64), event: event.clone() });
         let queue = device.kfd().create_queue(options)?;
-        Ok(AqlQueue { queue, event, control, ring, signals, kernarg, scratch, slots })
+        Ok(AqlQueue { queue, event, control, ring, signals, kernarg, scratch, slots, read_seen: 0 })
     }
 
     /// Packets that fit.
@@ -156,6 +140,23 @@ impl AqlQueue {
         self.control.address()
     }
 
+    /// Bytes of argument memory, a power of two.
+    pub(crate) fn kernarg_bytes(&self) -> u64 {
+        self.slots * KERNARG_BYTES_PER_SLOT
+    }
+
+    /// Whether the packet processor has let go of the slot that packet `index` goes to: `read_dispatch_id` has
+    /// passed the packet there. It says so after the completion signal may already have.
+    #[inline]
+    pub(crate) fn is_slot_free(&mut self, index: u64) -> bool {
+        if index < self.read_seen + self.slots {
+            return true;
+        }
+        let read_index = self.control.qword(queue_offset::READ_DISPATCH_ID as usize);
+        self.read_seen = read_index.load(Ordering::Acquire);
+        index < self.read_seen + self.slots
+    }
+
     /// Argument memory: its device address and the host's view of a part of it.
     #[inline]
     pub(crate) fn kernarg(&self, offset: u64, bytes: u32) -> (u64, Span<'_>) {
@@ -179,10 +180,7 @@ impl AqlQueue {
     /// Packet `index` as one that makes code visible which was loaded where other bytes may have been.
     pub(crate) fn new_code_packet(&self, index: u64) -> [u32; PACKET_WORDS] {
         let address = self.control.address() + NEW_CODE as u64;
-        let mut packet = aql::Pm4Indirect::new(address, NEW_CODE_DWORDS as u32);
-        packet.header = packet.header.with_barrier(true);
-        packet.completion_signal = self.arm(index);
-        packet.encode()
+        packet::run_new_code(address, self.arm(index))
     }
 
     /// Publishes packet `index`: body, header, write index, doorbell.
@@ -190,7 +188,7 @@ impl AqlQueue {
     pub(crate) fn publish(&self, index: u64, words: &[u32; PACKET_WORDS]) {
         let ring = ring_of(&self.ring, self.slots);
         let write_index = self.control.qword(queue_offset::WRITE_DISPATCH_ID as usize);
-        publish_packet(&ring, index, words, write_index, self.queue.doorbell().word());
+        packet::publish(&ring, index, words, write_index, self.queue.doorbell().word());
     }
 
     /// Whether packet `index` is done.
@@ -241,42 +239,9 @@ impl AqlQueue {
     }
 }
 
-const NEW_CODE_DWORDS: usize = 8;
-
-/// ACQUIRE_MEM for new code, filled up with single-dword NOPs.
-fn new_code(generation: Generation) -> [u32; NEW_CODE_DWORDS] {
-    let control = match generation {
-        Generation::Gfx9 | Generation::Gfx90a | Generation::Gfx94x => {
-            let mut words = [pm4::Header::NOP.0; NEW_CODE_DWORDS];
-            let packet = AcquireMemGfx9::everywhere(CoherControl::NEW_CODE).encode();
-            words[..packet.len()].copy_from_slice(&packet);
-            return words;
-        }
-        Generation::Gfx10 | Generation::Gfx11 => CacheControl::NEW_CODE,
-        Generation::Gfx12 => CacheControl::NEW_CODE_GFX12,
-    };
-    AcquireMem::everywhere(control).encode()
-}
-
 #[inline]
 fn ring_of(memory: &HostVisible, slots: u64) -> Ring<'_> {
     let words = memory.dwords(0, slots as usize * PACKET_WORDS);
     // `create` takes powers of two of at least 64 slots, so this is always a ring.
     Ring::new(words).expect("a power of two of at least 1024 bytes")
-}
-
-/// The four stores that hand a packet to the device. Between the header and the doorbell there is nothing
-/// but the write index: the processor may start the packet at the header, and sleeps until the doorbell.
-#[inline(never)]
-fn publish_packet(
-    ring: &Ring<'_>,
-    index: u64,
-    words: &[u32; PACKET_WORDS],
-    write_index: &AtomicU64,
-    doorbell: &AtomicU64,
-) {
-    ring.write_body(index, words);
-    ring.write_header(index, words);
-    write_index.store(index + 1, Ordering::Release);
-    doorbell.store(index, Ordering::Release);
 }

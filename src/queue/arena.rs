@@ -18,10 +18,9 @@ impl Arena {
         Arena { size, head: 0, tail: 0 }
     }
 
-    /// The offset of `bytes` free bytes, a multiple of 64, and the position to give to
-    /// [`Arena::release`] when they are done with; `None` when there is no room now.
+    /// Where a range of `bytes` bytes would start and end, when there is room for it.
     #[inline]
-    pub(crate) fn take(&mut self, bytes: u64) -> Option<(u64, u64)> {
+    fn place(&self, bytes: u64) -> Option<(u64, u64)> {
         let bytes = bytes.next_multiple_of(64);
         let mut start = self.head;
         let offset = start & (self.size - 1);
@@ -29,9 +28,20 @@ impl Arena {
             start += self.size - offset;
         }
         let end = start + bytes;
-        if end - self.tail > self.size {
-            return None;
-        }
+        (end - self.tail <= self.size).then_some((start, end))
+    }
+
+    /// Whether there is room for `bytes` bytes now.
+    #[inline]
+    pub(crate) fn has(&self, bytes: u64) -> bool {
+        self.place(bytes).is_some()
+    }
+
+    /// The offset of `bytes` free bytes, a multiple of 64, and the position to give to
+    /// [`Arena::release`] when they are done with; `None` when there is no room now.
+    #[inline]
+    pub(crate) fn take(&mut self, bytes: u64) -> Option<(u64, u64)> {
+        let (start, end) = self.place(bytes)?;
         self.head = end;
         Some((start & (self.size - 1), end))
     }

@@ -50,6 +50,11 @@ impl Kept {
         }
     }
 
+    /// Lets go of everything: the device has no work left.
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
     /// Never lets go: the device may still use all of it.
     pub(super) fn leak(&mut self) {
         std::mem::forget(std::mem::take(&mut self.entries));

@@ -18,7 +18,10 @@ use crate::{Device, Error};
 use state::State;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// Longest sleep between two looks for room.
+const RETRY: Duration = Duration::from_millis(10);
 
 /// How a stream is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +44,7 @@ impl Default for StreamOptions {
 /// Work that runs in the order it was submitted, on a hardware queue of its own.
 ///
 /// Dropping a stream ends its work: Linux takes the queue off the device, and then what its
-/// submissions kept is freed. Wait for what matters first.
+/// submissions kept is freed. Submissions that were not done say so. Wait for what matters first.
 pub struct Stream {
     inner: Arc<Inner>,
 }
@@ -85,6 +88,7 @@ impl Device {
         }
         let device = self.inner().clone();
         device.check_alive()?;
+        device.expect_faults()?;
         let state = State::new(&device, options.depth)?;
         Ok(Stream { inner: Arc::new(Inner { device, options, state: Mutex::new(state) }) })
     }
@@ -98,7 +102,8 @@ impl Stream {
 
     /// Launches a kernel after everything submitted before. Returns as soon as the packet is in the queue.
     ///
-    /// On a warm stream this allocates nothing on the heap and makes no system call.
+    /// On a warm stream with room this allocates nothing on the heap and makes no system call. Without room it
+    /// waits, for at most [`StreamOptions::full_timeout`].
     ///
     /// # Safety
     /// The kernel may do to memory whatever its code does. The caller vouches that with these
@@ -129,20 +134,45 @@ impl Stream {
             private = private.max(self.inner.options.stack_bytes);
         }
         let wave_scratch = kernel.wave_scratch(private)?;
-        let mut state = self.inner.lock()?;
-        let index = state.dispatch(
-            device,
-            &self.inner.options,
-            &state::Dispatch { kernel, geometry, arguments, lds, private, wave_scratch },
-        )?;
-        drop(state);
+        let dispatch = state::Dispatch { kernel, geometry, arguments, lds, private, wave_scratch };
+        let submitted = self.inner.lock()?.dispatch(device, &dispatch)?;
+        let index = match submitted {
+            Some(index) => index,
+            None => self.dispatch_when_possible(&dispatch)?,
+        };
         Ok(Submission::new(self.inner.clone(), index))
+    }
+
+    /// Submits as soon as there is room, without keeping others from the stream while there is none.
+    #[cold]
+    fn dispatch_when_possible(&self, dispatch: &state::Dispatch<'_>) -> Result<u64, Error> {
+        let device = &self.inner.device;
+        let start = Instant::now();
+        let mut waiter = None;
+        loop {
+            let mut state = self.inner.lock()?;
+            if let Some(index) = state.dispatch(device, dispatch)? {
+                return Ok(index);
+            }
+            let depth = state.in_flight();
+            let event = state.queue().event().clone();
+            drop(state);
+            let waited = start.elapsed();
+            let Some(left) = self.inner.options.full_timeout.checked_sub(waited) else {
+                return Err(Error::QueueFull { depth, waited });
+            };
+            match &mut waiter {
+                // There may be room since the waiter was made, so look once more before sleeping.
+                None => waiter = Some(device.waiter(&event)),
+                Some(waiter) => waiter.wait(left.min(RETRY))?,
+            }
+        }
     }
 
     /// Waits until everything submitted so far is done.
     ///
     /// # Errors
-    /// [`Error::Timeout`] with the oldest submission that is not, [`Error::DeviceLost`].
+    /// As [`Submission::wait`], for the last submission.
     pub fn synchronize(&self, timeout: Duration) -> Result<(), Error> {
         let submitted = self.inner.lock()?.submitted();
         match submitted.checked_sub(1) {
@@ -154,6 +184,15 @@ impl Stream {
     /// Submissions that were made and not yet seen to be done.
     pub fn in_flight(&self) -> u64 {
         self.inner.lock().map_or(0, |mut state| state.in_flight())
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // In a forked child there is no queue to take away.
+        if let Ok(mut state) = self.inner.lock() {
+            state.close();
+        }
     }
 }
 

@@ -1,14 +1,12 @@
 //! What a stream has in flight.
 
-use super::StreamOptions;
 use super::kept::Kept;
 use crate::Error;
 use crate::device::DeviceInner;
-use crate::fault::{Fault, QueueFault};
+use crate::fault::QueueFault;
 use crate::kernel::{Argument, Geometry, HiddenContext, Kernel};
-use crate::queue::{AqlQueue, Arena, Completion, KERNARG_BYTES, Scratch};
+use crate::queue::{AqlQueue, Arena, Completion, Scratch, packet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// How many submissions are looked at together: they end in order, so the last one speaks for all, and
 /// its signal is the only line of memory that has to come from the device's side.
@@ -26,7 +24,8 @@ pub(super) struct State {
     retired: u64,
     /// The device's count of loaded executables when this queue last looked for new code.
     code_seen: u64,
-    failed: Option<Arc<Fault>>,
+    failed: Option<Arc<QueueFault>>,
+    closed: bool,
 }
 
 /// A kernel launch that was checked.
@@ -51,16 +50,18 @@ pub(super) enum Progress {
 
 impl State {
     pub(super) fn new(device: &Arc<DeviceInner>, depth: u32) -> Result<State, Error> {
+        let queue = AqlQueue::create(device, depth.into(), Scratch::none())?;
         Ok(State {
-            queue: AqlQueue::create(device, depth.into(), Scratch::none())?,
+            arena: Arena::new(queue.kernarg_bytes()),
+            queue,
             queue_base: 0,
             kernarg_ends: vec![0; depth as usize].into_boxed_slice(),
-            arena: Arena::new(KERNARG_BYTES),
             kept: Kept::default(),
             submitted: 0,
             retired: 0,
             code_seen: 0,
             failed: None,
+            closed: false,
         })
     }
 
@@ -73,8 +74,7 @@ impl State {
     }
 
     pub(super) fn in_flight(&mut self) -> u64 {
-        self.retire();
-        self.kept.release(self.retired);
+        self.retire_all();
         self.submitted - self.retired
     }
 
@@ -101,35 +101,46 @@ impl State {
         }
     }
 
+    /// The same, and gives up what they kept.
+    fn retire_all(&mut self) {
+        let before = self.retired;
+        self.retire();
+        if self.retired != before {
+            self.kept.release(self.retired);
+        }
+    }
+
     /// The fault that ended this stream, if one did.
     fn check(&mut self, device: &DeviceInner) -> Result<(), Error> {
         if let Some(fault) = &self.failed {
-            return Err(Error::DeviceLost(fault.clone()));
+            return Err(Error::StreamLost(fault.clone()));
         }
         let (code, exceptions) = (self.queue.error_code(), self.queue.exceptions());
         if code != 0 || exceptions != 0 {
             self.retire();
             let packet = aql::Packet::decode(&self.queue.packet(self.retired - self.queue_base));
-            let fault = Arc::new(Fault::Queue(QueueFault {
+            let fault = Arc::new(QueueFault {
                 device: device.name().to_owned(),
                 queue: self.queue.id(),
                 code,
                 exceptions,
                 submission: self.retired,
                 packet: packet.to_string(),
-            }));
+            });
             self.failed = Some(fault.clone());
-            return Err(Error::DeviceLost(fault));
+            return Err(Error::StreamLost(fault));
         }
         device.check_alive()
     }
 
     /// How far submission `index` is.
     pub(super) fn progress(&mut self, device: &DeviceInner, index: u64) -> Result<Progress, Error> {
-        self.retire();
-        self.kept.release(self.retired);
+        self.retire_all();
         if index < self.retired {
             return Ok(Progress::Done);
+        }
+        if self.closed {
+            return Err(Error::StreamClosed { submission: index });
         }
         self.check(device)?;
         Ok(Progress::Pending)
@@ -141,23 +152,26 @@ impl State {
         remembered.then(|| self.queue.completion(index - self.queue_base))
     }
 
-    /// Submits a kernel; returns its number.
+    /// Submits a kernel and returns its number; `None` when there is no room for it now.
     pub(super) fn dispatch(
         &mut self,
         device: &Arc<DeviceInner>,
-        options: &StreamOptions,
         dispatch: &Dispatch<'_>,
-    ) -> Result<u64, Error> {
+    ) -> Result<Option<u64>, Error> {
         self.check(device)?;
-        if dispatch.wave_scratch > self.queue.scratch_wave_bytes() {
-            self.grow_scratch(device, options, dispatch)?;
+        if dispatch.wave_scratch > self.queue.scratch_wave_bytes()
+            && !self.grow_scratch(device, dispatch)?
+        {
+            return Ok(None);
         }
-        if self.code_seen != device.code_loaded() {
-            self.invalidate_code(device, options)?;
+        if self.code_seen != device.code_loaded() && !self.invalidate_code(device) {
+            return Ok(None);
         }
         let kernel = dispatch.kernel;
         let layout = kernel.layout();
-        let (offset, kernarg_end) = self.reserve(device, options, layout.size().into())?;
+        let Some((offset, kernarg_end)) = self.reserve(layout.size().into()) else {
+            return Ok(None);
+        };
         let index = self.submitted;
 
         let (kernarg, span) = self.queue.kernarg(offset, layout.size());
@@ -178,121 +192,94 @@ impl State {
         }
 
         let packet_index = index - self.queue_base;
-        let mut packet = aql::KernelDispatch::new(
-            kernel.address(),
+        let launch = packet::Launch {
+            kernel_object: kernel.address(),
             kernarg,
-            dispatch.geometry.grid(),
-            dispatch.geometry.workgroup(),
-        );
-        packet.header = packet.header.with_barrier(true);
-        packet.setup = packet.setup.with_dimensions(dispatch.geometry.dimensions() as u8);
-        packet.private_segment_size = dispatch.private;
-        packet.group_segment_size = dispatch.lds;
-        packet.completion_signal = self.queue.arm(packet_index);
-        self.queue.publish(packet_index, &packet.encode());
+            private: dispatch.private,
+            lds: dispatch.lds,
+            completion_signal: self.queue.arm(packet_index),
+        };
+        self.queue.publish(packet_index, &packet::dispatch(dispatch.geometry, &launch));
         self.submitted = index + 1;
-        Ok(index)
+        Ok(Some(index))
     }
 
-    /// Has the queue drop what its caches hold of memory where code was loaded since it last did.
+    /// Has the queue drop what its caches hold of memory where code was loaded since it last did. False when there
+    /// is no room for that now.
     #[cold]
-    fn invalidate_code(
-        &mut self,
-        device: &DeviceInner,
-        options: &StreamOptions,
-    ) -> Result<(), Error> {
+    fn invalidate_code(&mut self, device: &DeviceInner) -> bool {
         let loaded = device.code_loaded();
-        let (_, kernarg_end) = self.reserve(device, options, 0)?;
+        let Some((_, kernarg_end)) = self.reserve(0) else { return false };
         let index = self.submitted;
         *self.kernarg_end(index) = kernarg_end;
         let packet_index = index - self.queue_base;
         self.queue.publish(packet_index, &self.queue.new_code_packet(packet_index));
         self.submitted = index + 1;
         self.code_seen = loaded;
-        Ok(())
+        true
     }
 
-    /// Argument memory and a slot, waiting for room if need be: offset and end position.
+    /// A slot and argument memory: offset and end position.
     #[inline]
-    fn reserve(
-        &mut self,
-        device: &DeviceInner,
-        options: &StreamOptions,
-        bytes: u64,
-    ) -> Result<(u64, u64), Error> {
-        if self.submitted - self.retired < self.queue.slots()
-            && let Some(range) = self.arena.take(bytes)
-        {
-            // Keep well ahead of a full queue, a few submissions at a time.
-            if self.submitted.is_multiple_of(RETIRE_STEP) {
-                self.retire();
-                self.kept.release_some(self.retired);
-            }
-            return Ok(range);
-        }
-        self.wait_for_room(device, options, bytes)
-    }
-
-    #[cold]
-    fn wait_for_room(
-        &mut self,
-        device: &DeviceInner,
-        options: &StreamOptions,
-        bytes: u64,
-    ) -> Result<(u64, u64), Error> {
-        let start = Instant::now();
-        loop {
+    fn reserve(&mut self, bytes: u64) -> Option<(u64, u64)> {
+        // Keep well ahead of a full queue, a few submissions at a time.
+        if self.submitted.is_multiple_of(RETIRE_STEP) {
             self.retire();
-            if self.submitted - self.retired < self.queue.slots()
-                && let Some(range) = self.arena.take(bytes)
-            {
-                return Ok(range);
-            }
-            self.check(device)?;
-            let waited = start.elapsed();
-            let Some(left) = options.full_timeout.checked_sub(waited) else {
-                return Err(Error::QueueFull { depth: self.submitted - self.retired, waited });
-            };
-            device.waiter(self.queue.event()).wait(left.min(Duration::from_millis(10)))?;
+            self.kept.release_some(self.retired);
         }
+        if !self.has_slot() || !self.arena.has(bytes) {
+            self.retire_all();
+        }
+        if self.has_slot() { self.arena.take(bytes) } else { None }
     }
 
-    /// Replaces the queue by one with more scratch, once it is idle.
+    /// Whether the next packet's slot is free: its last user is done, and the packet processor has let go of it.
+    #[inline]
+    fn has_slot(&mut self) -> bool {
+        self.submitted - self.retired < self.queue.slots()
+            && self.queue.is_slot_free(self.submitted - self.queue_base)
+    }
+
+    /// Replaces the queue by one with more scratch. False while it is not idle.
     #[cold]
     fn grow_scratch(
         &mut self,
         device: &Arc<DeviceInner>,
-        options: &StreamOptions,
         dispatch: &Dispatch<'_>,
-    ) -> Result<(), Error> {
-        let start = Instant::now();
-        loop {
-            self.retire();
-            if self.retired == self.submitted {
-                break;
-            }
-            self.check(device)?;
-            let waited = start.elapsed();
-            let Some(left) = options.full_timeout.checked_sub(waited) else {
-                return Err(Error::QueueFull { depth: self.submitted - self.retired, waited });
-            };
-            device.waiter(self.queue.event()).wait(left.min(Duration::from_millis(10)))?;
+    ) -> Result<bool, Error> {
+        self.retire_all();
+        if self.retired != self.submitted {
+            return Ok(false);
         }
         let scratch = Scratch::allocate(device, dispatch.kernel.name(), dispatch.wave_scratch)?;
         let new = AqlQueue::create(device, self.queue.slots(), scratch)?;
         let mut old = std::mem::replace(&mut self.queue, new);
-        old.shut_down()?;
         self.queue_base = self.submitted;
-        self.arena = Arena::new(KERNARG_BYTES);
-        Ok(())
+        self.arena = Arena::new(self.queue.kernarg_bytes());
+        // When Linux keeps the old queue, it and its memory are quarantined; this stream goes on.
+        let _ = old.shut_down();
+        Ok(true)
+    }
+
+    /// Takes the queue off the device. What is not done by then never will be.
+    pub(super) fn close(&mut self) {
+        if self.closed {
+            return;
+        }
+        self.closed = true;
+        let stopped = self.queue.shut_down().is_ok();
+        self.retire();
+        if stopped {
+            self.kept.clear();
+        } else {
+            // The device may go on with what is in flight.
+            self.kept.leak();
+        }
     }
 }
 
 impl Drop for State {
     fn drop(&mut self) {
-        if self.queue.shut_down().is_err() {
-            // Linux did not take the queue off the device, which may go on with what is in flight.
-            self.kept.leak();
-        }
+        self.close();
     }
 }

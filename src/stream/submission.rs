@@ -48,7 +48,7 @@ impl Submission {
         Submission { stream, index }
     }
 
-    /// Its number in the stream, from 0.
+    /// Its number in the stream. Numbers grow, not always by one: the stream submits work of its own, too.
     pub fn index(&self) -> u64 {
         self.index
     }
@@ -56,7 +56,7 @@ impl Submission {
     /// Whether it is done. Never blocks.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`].
+    /// As [`Submission::wait`], never a timeout.
     pub fn is_done(&self) -> Result<bool, Error> {
         let mut state = self.stream.lock()?;
         Ok(state.progress(&self.stream.device, self.index)? == Progress::Done)
@@ -66,7 +66,7 @@ impl Submission {
     ///
     /// # Errors
     /// [`Error::Timeout`]: the work goes on, keeps its buffers, and can be waited for again;
-    /// [`Error::DeviceLost`] with the fault.
+    /// [`Error::DeviceLost`] and [`Error::StreamLost`] with the fault; [`Error::StreamClosed`].
     pub fn wait(&self, timeout: Duration) -> Result<(), Error> {
         let device = &self.stream.device;
         let start = Instant::now();
@@ -76,15 +76,16 @@ impl Submission {
             if state.progress(device, self.index)? == Progress::Done {
                 return Ok(());
             }
-            let event = state.queue().event().clone();
-            drop(state);
             let waited = start.elapsed();
             let Some(left) = timeout.checked_sub(waited).filter(|left| !left.is_zero()) else {
                 return Err(Error::Timeout { submission: self.index, waited });
             };
             if waited < SPIN {
+                drop(state);
                 std::hint::spin_loop();
             } else {
+                let event = state.queue().event().clone();
+                drop(state);
                 match &mut waiter {
                     // The signal has to be looked at once more between making the waiter and sleeping.
                     None => waiter = Some(device.waiter(&event)),
@@ -94,11 +95,11 @@ impl Submission {
         }
     }
 
-    /// When it ran; `None` while it is not done, and when the stream has since made so many submissions
-    /// that it no longer knows.
+    /// When it ran; `None` while it is not done, and when the stream has since made so many submissions, or got
+    /// so much more scratch, that it no longer knows.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`].
+    /// As [`Submission::wait`], never a timeout.
     pub fn times(&self) -> Result<Option<DeviceTimes>, Error> {
         let mut state = self.stream.lock()?;
         if state.progress(&self.stream.device, self.index)? == Progress::Pending {

@@ -1,7 +1,7 @@
 //! The one seam between Selvedge and the operating system.
 //!
-//! Everything the stack asks of Linux goes through [`System`], a trait of seven verbs: open, close,
-//! ioctl, mmap, munmap, poll/read, and reading sysfs. There are two implementors: [`Linux`], which is
+//! Everything the stack asks of Linux goes through [`System`], a small trait: open, close,
+//! ioctl, mmap and munmap, poll/read/write, and reading sysfs. There are two implementors: [`Linux`], which is
 //! libc, and the simulated machine of the crate `selvedge-sim`. The bytes that cross are the kernel's
 //! own UAPI bytes, so the simulated machine is a second implementation of Linux's ABI.
 //!

@@ -127,8 +127,8 @@ pub unsafe trait System: Send + Sync + Debug {
     fn list_directory(&self, path: &Path) -> Result<Vec<OsString>, Errno>;
 
     /// Which machine this is: two implementors with the same identity drive the same kernel. What a
-    /// process has only once (its primary KFD context) is kept by this number. The default is
-    /// the implementor's address.
+    /// process has only once (its primary KFD context) is kept by this number. 0 is the running kernel, which
+    /// outlives every value that stands for it; the default is the implementor's address.
     fn identity(&self) -> usize {
         std::ptr::from_ref(self).cast::<()>() as usize
     }

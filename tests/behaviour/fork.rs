@@ -26,8 +26,7 @@ fn a_child_gets_typed_errors_and_harms_nothing() {
     let device = device_of(&machine);
     let endless = load(&device, "endless").unwrap();
     let stream = device.stream().unwrap();
-    let (flag, seen) =
-        (device.allocate_from(&[0u32]).unwrap(), device.allocate_from(&[0u32]).unwrap());
+    let (flag, seen) = (super::flag(&device), device.allocate_from(&[0u32]).unwrap());
     let arguments = [(&flag).into(), (&seen).into()];
     let running = launch(&stream, &endless, "wait_for_flag", (32, 32), &arguments).unwrap();
 
@@ -43,7 +42,8 @@ fn a_child_gets_typed_errors_and_harms_nothing() {
             && forked(flag.upload(&[1u32]).unwrap_err())
             && forked(seen.read::<u32>().unwrap_err())
             && forked(device.allocate(64, Placement::Host).unwrap_err())
-            && forked(device.stream().unwrap_err());
+            && forked(device.stream().unwrap_err())
+            && forked(device.available_memory().unwrap_err());
         // The harness's copies are dropped by nobody; these are.
         drop((running.clone(), device.clone()));
         all

@@ -2,7 +2,7 @@
 
 use super::{LONG, SECOND, check_nothing_left, device_of, launch, load, machine, object_for};
 use selvedge::{Argument, Device, Error, Geometry, Placement, StreamOptions};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[test]
 fn code_for_another_target_is_refused() {
@@ -39,6 +39,7 @@ fn arguments_must_fit_the_declaration() {
         (3, Argument::from(&buffer), "argument 3"),
         (3, Argument::Bytes(&[1, 2, 3]), "got 3 bytes"),
         (3, Argument::Null, "argument 3"),
+        (3, Argument::Value([0; 16], 200), "argument 3"),
     ] {
         let mut arguments = good.to_vec();
         arguments[index] = wrong;
@@ -83,6 +84,12 @@ fn sizes_must_fit_the_kernel_and_the_device() {
         launch(&stream, &reduce, "reduce_dyn", (64, 64), &arguments)
     };
     dynamic(65536).unwrap().wait(LONG).unwrap();
+    let geometry = Geometry::linear(64, 64).unwrap().with_dynamic_lds(65536);
+    let kernel = reduce.kernel("reduce_dyn").unwrap();
+    let arguments: [Argument<'_>; 3] = [(&buffer).into(), (&buffer).into(), Argument::Local(256)];
+    // SAFETY: refused before it could run.
+    let error = unsafe { stream.dispatch(&kernel, &geometry, &arguments) }.unwrap_err();
+    assert!(matches!(error, Error::Resource { resource: "LDS", .. }), "{error}");
     for bytes in [65537, u32::MAX] {
         let error = dynamic(bytes).unwrap_err();
         assert!(matches!(error, Error::Resource { resource: "LDS", .. }), "{error}");
@@ -167,16 +174,88 @@ fn work_runs_in_order_and_is_timed() {
     assert_eq!(stream.in_flight(), 0);
 }
 
+/// Sorts 32 numbers in scratch.
+fn sorts(stream: &selvedge::Stream, executable: &selvedge::Executable, seed: u32) {
+    let device = stream.device();
+    let numbers: Vec<u32> =
+        (0..32 * 64u32).map(|i| i.wrapping_mul(seed | 1).rotate_left(7)).collect();
+    let (input, output) =
+        (device.allocate_from(&numbers).unwrap(), device.allocate_from(&numbers).unwrap());
+    let arguments = [(&input).into(), (&output).into()];
+    launch(stream, executable, "private_sort", (64, 64), &arguments).unwrap().wait(LONG).unwrap();
+    let mut sorted = numbers;
+    sorted.chunks_mut(32).for_each(<[u32]>::sort_unstable);
+    assert_eq!(output.read::<u32>().unwrap(), sorted);
+}
+
+#[test]
+fn scratch_grows_as_kernels_need_it() {
+    let machine = machine(18);
+    let device = device_of(&machine);
+    let scratch = load(&device, "scratch").unwrap();
+    let add = load(&device, "k01_vadd").unwrap();
+    let stream = device.stream().unwrap();
+    let word = device.allocate_from(&[1u32; 64]).unwrap();
+    let plain = || {
+        let arguments = [(&word).into(), (&word).into(), (&word).into(), 1u32.into()];
+        launch(&stream, &add, "vadd", (64, 64), &arguments).unwrap()
+    };
+    let large = || {
+        let arguments = [(&word).into(), (&word).into(), 4u32.into()];
+        launch(&stream, &scratch, "private_large", (64, 64), &arguments).unwrap()
+    };
+    // None, little, much, and back, each time with work in flight.
+    plain();
+    sorts(&stream, &scratch, 12345);
+    plain();
+    let last = large();
+    last.wait(LONG).unwrap();
+    assert!(last.times().unwrap().is_some());
+    plain();
+    sorts(&stream, &scratch, 999);
+    large().wait(LONG).unwrap();
+    sorts(&stream, &scratch, 77);
+    assert_eq!(machine.objects().queues, 1);
+    drop((last, stream, scratch, add, word, device));
+    check_nothing_left(&machine);
+}
+
+#[test]
+fn times_are_the_devices_and_kept_for_a_while() {
+    let machine = machine(18);
+    let device = device_of(&machine);
+    // gfx1151's counter runs at 100 MHz (the profile's DEV_INFO, 100,000 kHz).
+    assert_eq!(device.clock_frequency(), 100_000_000);
+    let stream = device.stream_with(StreamOptions { depth: 64, ..Default::default() }).unwrap();
+    let add = load(&device, "k01_vadd").unwrap();
+    let word = device.allocate_from(&[1u32; 64]).unwrap();
+    let arguments = [(&word).into(), (&word).into(), (&word).into(), 1u32.into()];
+    let submit = || {
+        let start = Instant::now();
+        let submission = launch(&stream, &add, "vadd", (64, 64), &arguments).unwrap();
+        submission.wait(LONG).unwrap();
+        (submission, start.elapsed())
+    };
+    let (first, wall) = submit();
+    let times = first.times().unwrap().unwrap();
+    assert!(times.duration() <= wall, "{times:?} in {wall:?}");
+    for _ in 1..64 {
+        submit();
+        assert_eq!(first.times().unwrap(), Some(times));
+    }
+    submit();
+    assert_eq!(first.times().unwrap(), None);
+}
+
 #[test]
 fn device_memory_holds_what_it_is_given() {
     for target in ["gfx1151", "gfx1100"] {
         let device = Device::select(&format!("sim:{target}").parse().unwrap()).unwrap();
         let values: Vec<u32> = (0..10_000).collect();
         let buffer = device.allocate(40_000, Placement::Device).unwrap();
-        match buffer.upload(&values) {
-            Ok(()) => assert_eq!(buffer.read::<u32>().unwrap(), values),
-            Err(error) => assert!(matches!(error, Error::NotHostVisible { .. }), "{error}"),
-        }
+        assert!(buffer.is_host_visible());
+        buffer.upload(&values).unwrap();
+        assert_eq!(buffer.read::<u32>().unwrap(), values);
     }
 }
 
@@ -234,8 +313,7 @@ fn a_full_queue_is_an_error_after_a_while() {
         ..StreamOptions::default()
     };
     let stream = device.stream_with(options).unwrap();
-    let (flag, seen) =
-        (device.allocate_from(&[0u32]).unwrap(), device.allocate_from(&[0u32]).unwrap());
+    let (flag, seen) = (super::flag(&device), device.allocate_from(&[0u32]).unwrap());
     let wait = || {
         let arguments = [(&flag).into(), (&seen).into()];
         launch(&stream, &executable, "wait_for_flag", (32, 32), &arguments)

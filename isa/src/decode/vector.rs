@@ -112,11 +112,11 @@ impl Decoder<'_> {
             ..neutral(info)
         };
         for (index, src) in valu.src.iter_mut().enumerate() {
-            let code = bits(word, 32 + 9 * index as u32, 9);
-            if code < 256 {
-                return Err(self.reserved(SOURCES[index], code));
-            }
-            *src = Src(code as u16);
+            // Registers only; scalar ones, too, though LLVM has an operand class of VGPRs.
+            *src = match bits(word, 32 + 9 * index as u32, 9) {
+                code @ 128..256 => return Err(self.reserved(SOURCES[index], code)),
+                code => self.source(index, SOURCES[index], code)?,
+            };
         }
         Ok(Fields::Valu(valu))
     }

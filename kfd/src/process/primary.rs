@@ -63,7 +63,9 @@ impl Entry {
 /// process that has none yet.
 pub(super) fn open(system: Arc<dyn System>, driver: Option<Driver>) -> Result<Arc<Process>> {
     let mut primaries = lock(&PRIMARIES);
-    primaries.retain(|entry| entry.owner.is_current() && entry.system.strong_count() != 0);
+    // The running kernel (identity 0) outlives every value that stands for it.
+    let is_there = |entry: &Entry| entry.identity == 0 || entry.system.strong_count() != 0;
+    primaries.retain(|entry| entry.owner.is_current() && is_there(entry));
     let identity = system.identity();
     while primaries.iter().any(|entry| entry.identity == identity && entry.is_in_between()) {
         primaries = KEPT.wait(primaries).unwrap_or_else(PoisonError::into_inner);

@@ -82,34 +82,75 @@ fn slots_run_out_with_a_name() {
     assert_eq!(error, Error::EventSlotsExhausted { slots: 4096 });
 }
 
+/// Lets the next wait find these ages and answer that an event has aged, if one has.
+fn expect_ages(system: &Scripted, ages: &'static [u64], aged: Option<(usize, u64)>) {
+    system.script().waits.push_back(Box::new(move |events, args| {
+        let found: Vec<_> = events.iter().map(|e| e.signal().last_event_age).collect();
+        assert_eq!(found, ages);
+        if let Some((index, last_event_age)) = aged {
+            events[index].set_signal(&uapi::HsaSignalEventData { last_event_age });
+            args.wait_result = uapi::WAIT_RESULT_COMPLETE;
+        }
+    }));
+}
+
 #[test]
-fn a_wait_carries_ages_on() {
+fn ages_start_at_1() {
+    // 0 would turn the kernel's comparison off (kfd_events.c, `init_event_waiter`).
+    let system = Scripted::new(17);
+    let device = device(&system);
+    let mut set = WaitSet::new(device.process(), vec![signal(&device), signal(&device)]);
+    expect_ages(&system, &[1, 1], None);
+    assert_eq!(set.wait_any(None).unwrap(), WaitOutcome::Timeout);
+    assert_eq!(set.reports().count(), 0);
+    assert!(system.script().waits.is_empty());
+}
+
+#[test]
+fn a_wait_saves_the_ages_it_saw() {
     let system = Scripted::new(17);
     let device = device(&system);
     let (one, two) = (signal(&device), signal(&device));
-    let mut set = WaitSet::new(device.process(), vec![one.clone(), two.clone()]);
-    system.script().waits.push_back(Box::new(|events, args| {
-        assert_eq!((args.num_events, args.wait_for_all, args.timeout), (2, 0, 3));
-        assert_eq!(events.iter().map(|e| e.event_id).collect::<Vec<_>>(), [1, 2]);
-        assert_eq!(events.iter().map(|e| e.signal().last_event_age).collect::<Vec<_>>(), [1, 1]);
-        events[1].set_signal(&uapi::HsaSignalEventData { last_event_age: 4 });
-        args.wait_result = uapi::WAIT_RESULT_COMPLETE;
-    }));
-    let outcome = set.wait_any(Some(Duration::from_micros(2100))).unwrap();
-    assert_eq!(outcome, WaitOutcome::Complete);
+    let mut set = WaitSet::new(device.process(), vec![one, two.clone()]);
+    expect_ages(&system, &[1, 1], Some((1, 4)));
+    assert_eq!(set.wait_any(None).unwrap(), WaitOutcome::Complete);
     assert_eq!(set.reports().collect::<Vec<_>>(), [(1, Report::Signal)]);
-    system.script().waits.push_back(Box::new(|events, args| {
-        assert_eq!((args.wait_for_all, args.timeout), (1, uapi::WAIT_INFINITE));
-        assert_eq!(events.iter().map(|e| e.signal().last_event_age).collect::<Vec<_>>(), [1, 4]);
-    }));
+    expect_ages(&system, &[1, 4], None);
     assert_eq!(set.wait_all(None).unwrap(), WaitOutcome::Timeout);
     assert_eq!(set.reports().count(), 0);
     // A set made later does not report what was seen already.
-    system.script().waits.push_back(Box::new(|events, _| {
-        assert_eq!(events[0].signal().last_event_age, 4);
-    }));
+    expect_ages(&system, &[4], None);
     let mut later = WaitSet::new(device.process(), vec![two]);
     later.wait_any(Some(Duration::ZERO)).unwrap();
+    assert!(system.script().waits.is_empty());
+}
+
+#[test]
+fn timeouts_are_rounded_up() {
+    let system = Scripted::new(17);
+    let device = device(&system);
+    let mut set = WaitSet::new(device.process(), vec![signal(&device), signal(&device)]);
+    let micros = |micros| Some(Duration::from_micros(micros));
+    for (timeout, milliseconds) in [
+        (micros(0), 0),
+        (micros(1), 1),
+        (micros(2000), 2),
+        (micros(2001), 3),
+        (None, uapi::WAIT_INFINITE),
+    ] {
+        for for_all in [false, true] {
+            system.script().waits.push_back(Box::new(move |events, args| {
+                assert_eq!(events.iter().map(|e| e.event_id).collect::<Vec<_>>(), [1, 2]);
+                assert_eq!((args.num_events, args.wait_for_all), (2, u32::from(for_all)));
+                assert_eq!(args.timeout, milliseconds, "{timeout:?}");
+            }));
+            match for_all {
+                true => set.wait_all(timeout).unwrap(),
+                false => set.wait_any(timeout).unwrap(),
+            };
+        }
+    }
+    assert!(system.script().waits.is_empty());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Allocations.
 
 use crate::process::device;
-use crate::scripted::{GPU_ID, SECOND_GPU_ID, Scripted, only};
+use crate::scripted::{GPU_ID, SECOND_GPU_ID, Scripted, THIRD_GPU_ID, only};
 use kfd::{Allocation, AllocationFlags, Error};
 use selvedge_sys::Errno;
 use std::sync::atomic::Ordering::Relaxed;
@@ -141,6 +141,36 @@ fn mapping_to_several_devices_goes_on_where_it_was_interrupted() {
             format!("FREE_MEMORY_OF_GPU {handle:#x}"),
         ]
     );
+}
+
+#[test]
+fn a_device_that_cannot_be_unmapped_stays() {
+    let system = Scripted::new(17);
+    system.add_gpu(THIRD_GPU_ID);
+    let first = device(&system);
+    let process = first.process();
+    let mut others = process.gpus().skip(1).map(|node| process.device(node).unwrap());
+    let (second, third) = (others.next().unwrap(), others.next().unwrap());
+    let all = [&*first, &*second, &*third];
+    let memory = first.allocate(4096, AllocationFlags::GTT).unwrap();
+    let handle = memory.handle();
+    memory.map_to(&all).unwrap();
+    assert_eq!(memory.mapped_to(), [GPU_ID, SECOND_GPU_ID, THIRD_GPU_ID]);
+
+    system.script().partial.push_back((1, Errno::ENOMEM));
+    let error = memory.unmap_from(&all).unwrap_err();
+    assert!(matches!(error, Error::Unmap { done: 1, .. }), "{error}");
+    assert_eq!(memory.mapped_to(), [SECOND_GPU_ID, THIRD_GPU_ID]);
+    system.take_log();
+    drop(memory);
+    assert_eq!(
+        only(&system.take_log(), &CALLS),
+        [
+            format!("UNMAP_MEMORY_FROM_GPU {handle:#x} 0+2"),
+            format!("FREE_MEMORY_OF_GPU {handle:#x}"),
+        ]
+    );
+    assert_eq!(system.script().unmapped_devices, [SECOND_GPU_ID, THIRD_GPU_ID]);
 }
 
 #[test]

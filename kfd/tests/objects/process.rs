@@ -86,6 +86,28 @@ fn the_primary_context_is_one_value_and_outlives_its_values() {
 }
 
 #[test]
+fn the_running_kernels_primary_context_outlives_every_system() {
+    let kernel = Scripted::new(17);
+    let first = device(&kernel.running());
+    let event = Event::create(&first, EventKind::Signal, true).unwrap();
+    let id = event.id();
+    drop((event, first));
+    let log = kernel.take_log();
+    let calls = ["open", "close", "ACQUIRE_VM", "RUNTIME_ENABLE", "ALLOC_MEMORY_OF_GPU"];
+    assert_eq!(
+        only(&log, &calls),
+        ["open /dev/kfd", "open /dev/dri/renderD128", "ACQUIRE_VM", "ALLOC_MEMORY_OF_GPU"]
+    );
+    // No value of the system is left, and yet descriptors, page tables and event page are there.
+    for _ in 0..2 {
+        let device = device(&kernel.running());
+        assert_eq!(Event::create(&device, EventKind::Signal, true).unwrap().id(), id);
+        let log = kernel.take_log();
+        assert_eq!(only(&log, &calls), [""; 0], "{log:?}");
+    }
+}
+
+#[test]
 fn two_machines_have_two_primary_contexts() {
     let (one, other) = (Scripted::new(17), Scripted::new(17));
     let first = open(&one, Lifetime::Process).unwrap();

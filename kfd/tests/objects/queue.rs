@@ -1,12 +1,12 @@
 //! Queues.
 
 use crate::process::device;
-use crate::scripted::{Scripted, only};
+use crate::scripted::{GPU_ID, Scripted, in_child, only};
 use kfd::topology::{Node, NodeProperties};
 use kfd::uapi::ContextSaveAreaHeader;
 use kfd::{
-    AllocationFlags, Device, Error, Event, EventKind, ExceptionReport, Location, Queue, QueueKind,
-    QueueOptions, SaveAreaSizes,
+    Allocation, AllocationFlags, Device, Error, Event, EventKind, ExceptionReport, Location, Queue,
+    QueueKind, QueueOptions, SaveAreaSizes,
 };
 use selvedge_sys::Errno;
 use std::mem::offset_of;
@@ -50,6 +50,25 @@ fn the_kernel_gets_what_it_checks() {
     let debug = 40 * 32 * 32;
     assert_eq!(area.len(), u64::from(stack + state + debug).next_multiple_of(4096));
     assert_eq!(sizes.debug, debug);
+
+    // What libhsakmt asks for (queues.c, `handle_concrete_asic`): the end-of-pipe buffer in device
+    // memory, the save area in system memory that may be executed, both on this device and no other.
+    let allocated = |address| {
+        let script = system.script();
+        let mut all = script.allocations.values();
+        all.find(|args| args.va_addr == address).map(|args| (args.gpu_id, args.size, args.flags))
+    };
+    const { assert!(AllocationFlags::VRAM.bits() == 1 && AllocationFlags::GTT.bits() == 2) };
+    let end_of_pipe = AllocationFlags::VRAM | AllocationFlags::WRITABLE;
+    assert_eq!(allocated(args.eop_buffer_address), Some((GPU_ID, 4096, end_of_pipe.bits())));
+    let save_area = AllocationFlags::GTT
+        | AllocationFlags::WRITABLE
+        | AllocationFlags::EXECUTABLE
+        | AllocationFlags::PUBLIC
+        | AllocationFlags::COHERENT
+        | AllocationFlags::UNCACHED
+        | AllocationFlags::NO_SUBSTITUTE;
+    assert_eq!(allocated(area.address()), Some((GPU_ID, area.len(), save_area.bits())));
 
     let word = |offset: usize| area.word(offset as u64).unwrap().load(Relaxed);
     assert_eq!(word(offset_of!(ContextSaveAreaHeader, debug_offset)), stack + state);
@@ -144,6 +163,37 @@ fn doorbells_are_one_mapping_and_one_store() {
     let (first, second) = (one.doorbell().word(), two.doorbell().word());
     assert_eq!((first.load(Relaxed), second.load(Relaxed)), (5, 6));
     assert_eq!(std::ptr::from_ref(second) as usize - std::ptr::from_ref(first) as usize, 8);
+}
+
+#[test]
+fn doorbells_lie_anywhere_in_both_pages() {
+    let system = Scripted::new(17);
+    let device = device(&system);
+    let places = [0x1008, 0, 0xff8, 0x1ff8];
+    system.script().doorbells.extend(places);
+    let queues = places.map(|_| aql(&device).unwrap());
+    let slice = system.script().mapped[&(3 << 62 | u64::from(GPU_ID) << 46)];
+    for (queue, place) in queues.iter().zip(places) {
+        let word = std::ptr::from_ref(queue.doorbell().word()) as usize;
+        assert_eq!(word, slice + place as usize, "{place:#x}");
+    }
+}
+
+#[test]
+fn a_forked_child_cannot_ring() {
+    let system = Scripted::new(17);
+    let device = device(&system);
+    let queue = aql(&device).unwrap();
+    let doorbell = queue.doorbell().clone();
+    doorbell.ring(5);
+    // The doorbells are not there in the child: a store to them would end it.
+    assert!(in_child(|| {
+        doorbell.ring(6);
+        queue.doorbell().ring(7);
+        true
+    }));
+    doorbell.ring(8);
+    assert_eq!(queue.doorbell().word().load(Relaxed), 8);
 }
 
 #[test]
@@ -266,4 +316,49 @@ fn update_mask_wave_state_and_wave_sync() {
     }
     assert!(matches!(queue.update(100, 7), Err(Error::UpdateQueue { queue_id: 0, .. })));
     assert!(matches!(queue.set_cu_mask(&[1]), Err(Error::CuMask { queue_id: 0, .. })));
+}
+
+#[test]
+fn a_ring_is_replaced_only_by_one_that_a_new_queue_could_have() {
+    type Make = fn(&Arc<Device>) -> Arc<Allocation>;
+    let rings: [(&str, Make); 3] = [
+        ("power of two", |device| device.allocate(12288, AllocationFlags::GTT).unwrap()),
+        ("not mapped", |device| {
+            let ring = device.allocate(4096, AllocationFlags::GTT).unwrap();
+            ring.unmap_from(&[device]).unwrap();
+            ring
+        }),
+        ("another process", |_| {
+            let other = crate::process::device(&Scripted::new(17));
+            other.allocate(4096, AllocationFlags::GTT).unwrap()
+        }),
+    ];
+    let system = Scripted::new(17);
+    let device = device(&system);
+    let options = options(&device, QueueKind::Aql).unwrap();
+    let old = Arc::downgrade(&options.ring);
+    let queue = device.create_queue(options).unwrap();
+    for (problem, make) in rings {
+        let ring = make(&device);
+        system.take_log();
+        let error = queue.set_ring(Some(ring)).unwrap_err();
+        assert!(matches!(error, Error::QueueShape { .. }), "{error}");
+        assert!(error.to_string().contains(problem), "{error}");
+        let log = system.take_log();
+        assert_eq!(only(&log, &["UPDATE_QUEUE"]), [""; 0], "{problem}: the kernel is not asked");
+        assert!(old.upgrade().is_some(), "{problem}: the old ring stays");
+    }
+    for (problem, percentage, priority) in [("percentage 101", 101, 7), ("priority 16", 100, 16)] {
+        let error = queue.update(percentage, priority).unwrap_err();
+        assert!(error.to_string().contains(problem), "{error}");
+    }
+    // The ring that it has may be gone for the device by the time it is to run again.
+    queue.update(0, 7).unwrap();
+    old.upgrade().unwrap().unmap_from(&[&device]).unwrap();
+    system.take_log();
+    let error = queue.update(100, 7).unwrap_err();
+    assert!(error.to_string().contains("not mapped"), "{error}");
+    assert_eq!(only(&system.take_log(), &["UPDATE_QUEUE"]), [""; 0]);
+    old.upgrade().unwrap().map_to(&[&device]).unwrap();
+    queue.update(100, 7).unwrap();
 }

@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsString, c_void};
 use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub(crate) const GPU_ID: u32 = 0x1234;
 pub(crate) const SECOND_GPU_ID: u32 = 0x2345;
+pub(crate) const THIRD_GPU_ID: u32 = 0x3456;
 
 type Waiter = Box<dyn FnOnce(&mut [uapi::EventData], &mut uapi::WaitEventsArgs) + Send>;
 
@@ -31,15 +32,22 @@ pub(crate) struct Script {
     pub(crate) fail_at: Option<(usize, Errno)>,
     /// MAP and UNMAP stop after so many devices, with this errno, once each.
     pub(crate) partial: VecDeque<(u32, Errno)>,
+    /// The devices that the last UNMAP named.
+    pub(crate) unmapped_devices: Vec<u32>,
     pub(crate) waits: VecDeque<Waiter>,
     pub(crate) queues: Vec<uapi::CreateQueueArgs>,
     pub(crate) live_queues: BTreeSet<u32>,
+    /// Where the next queues' doorbells lie in the process's slice, instead of one after another.
+    pub(crate) doorbells: VecDeque<u64>,
+    /// Where files were mapped, by their offsets.
+    pub(crate) mapped: BTreeMap<u64, usize>,
     pub(crate) allocations: BTreeMap<u64, uapi::AllocMemoryOfGpuArgs>,
     pub(crate) events: BTreeSet<u32>,
     pub(crate) svm: Vec<(u32, Vec<uapi::SvmAttribute>)>,
     pub(crate) written: Vec<Vec<u8>>,
     pub(crate) readable: VecDeque<Vec<u8>>,
     pub(crate) open: BTreeMap<RawFd, PathBuf>,
+    gpu_ids: Vec<u32>,
     vms: BTreeMap<u32, RawFd>,
     event_page: u64,
     runtime_enabled: bool,
@@ -47,8 +55,9 @@ pub(crate) struct Script {
 }
 
 pub(crate) struct Scripted {
-    script: Mutex<Script>,
+    script: Arc<Mutex<Script>>,
     owner: u32,
+    is_running_kernel: bool,
 }
 
 impl std::fmt::Debug for Scripted {
@@ -61,7 +70,8 @@ impl Scripted {
     /// Two gfx1151 GPUs on a kernel of the given version.
     pub(crate) fn new(minor_version: u32) -> Arc<Scripted> {
         let script = Script { minor_version, next: 1000, ..Script::default() };
-        let system = Scripted { script: Mutex::new(script), owner: std::process::id() };
+        let script = Arc::new(Mutex::new(script));
+        let system = Scripted { script, owner: std::process::id(), is_running_kernel: false };
         for (path, text) in [
             ("generation_id", "1\n"),
             ("system_properties", "platform_oem 1\nplatform_id 2\nplatform_rev 3\n"),
@@ -71,21 +81,36 @@ impl Scripted {
         ] {
             system.file(path, text);
         }
-        for (index, gpu_id) in [(1, GPU_ID), (2, SECOND_GPU_ID)] {
-            system.file(&format!("nodes/{index}/gpu_id"), &format!("{gpu_id}\n"));
-            system.file(&format!("nodes/{index}/name"), "ip discovery\n");
-            let text = format!(
-                "simd_count 80\nsimd_per_cu 2\narray_count 4\nsimd_arrays_per_engine 2\n\
-                 gfx_target_version 110501\ndrm_render_minor {}\nnum_xcc 1\n",
-                127 + index
-            );
-            system.file(&format!("nodes/{index}/properties"), &text);
-        }
+        system.add_gpu(GPU_ID);
+        system.add_gpu(SECOND_GPU_ID);
         Arc::new(system)
     }
 
+    /// Another value for the same kernel, which counts as the running one.
+    pub(crate) fn running(&self) -> Arc<Scripted> {
+        let script = self.script.clone();
+        Arc::new(Scripted { script, owner: self.owner, is_running_kernel: true })
+    }
+
+    /// One more gfx1151.
+    pub(crate) fn add_gpu(&self, gpu_id: u32) {
+        let mut script = self.script();
+        script.gpu_ids.push(gpu_id);
+        let index = script.gpu_ids.len();
+        drop(script);
+        self.file(&format!("nodes/{index}/gpu_id"), &format!("{gpu_id}\n"));
+        self.file(&format!("nodes/{index}/name"), "ip discovery\n");
+        let text = format!(
+            "simd_count 80\nsimd_per_cu 2\narray_count 4\nsimd_arrays_per_engine 2\n\
+             gfx_target_version 110501\ndrm_render_minor {}\nnum_xcc 1\n",
+            127 + index
+        );
+        self.file(&format!("nodes/{index}/properties"), &text);
+    }
+
+    /// The script, also after a test has failed while it answered: destructors still need it.
     pub(crate) fn script(&self) -> MutexGuard<'_, Script> {
-        self.script.lock().unwrap()
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts a file into the topology.
@@ -195,9 +220,8 @@ impl Script {
             }
             request::GET_PROCESS_APERTURES_NEW => {
                 let args = args!(uapi::GetProcessAperturesNewArgs);
-                let ids = [GPU_ID, SECOND_GPU_ID];
-                for (index, gpu_id) in ids.into_iter().enumerate().take(args.num_of_nodes as usize)
-                {
+                let ids = self.gpu_ids.iter().enumerate();
+                for (index, &gpu_id) in ids.take(args.num_of_nodes as usize) {
                     let entry =
                         args.kfd_process_device_apertures_ptr as *mut uapi::ProcessDeviceApertures;
                     // SAFETY: the array has `num_of_nodes` entries.
@@ -209,7 +233,7 @@ impl Script {
                         ..uapi::ProcessDeviceApertures::default()
                     };
                 }
-                args.num_of_nodes = 2;
+                args.num_of_nodes = u32::try_from(self.gpu_ids.len()).unwrap();
             }
             request::ACQUIRE_VM => {
                 let args = args!(uapi::AcquireVmArgs);
@@ -242,6 +266,12 @@ impl Script {
             }
             request::MAP_MEMORY_TO_GPU | request::UNMAP_MEMORY_FROM_GPU => {
                 let args = args!(uapi::MapMemoryToGpuArgs);
+                if ioctl.request == request::UNMAP_MEMORY_FROM_GPU {
+                    let (first, count) = (args.device_ids_array_ptr, args.n_devices as usize);
+                    // SAFETY: the array has `n_devices` entries.
+                    let ids = unsafe { std::slice::from_raw_parts(first as *const u32, count) };
+                    self.unmapped_devices = ids.to_vec();
+                }
                 if let Some((done, errno)) = self.partial.pop_front() {
                     args.n_success = done;
                     return Err(errno);
@@ -252,8 +282,8 @@ impl Script {
                 let queue_id = u32::try_from(self.queues.len()).unwrap();
                 let args = args!(uapi::CreateQueueArgs);
                 args.queue_id = queue_id;
-                args.doorbell_offset =
-                    3 << 62 | u64::from(args.gpu_id) << 46 | u64::from(queue_id * 8 + 64);
+                let place = self.doorbells.pop_front().unwrap_or(u64::from(queue_id * 8 + 64));
+                args.doorbell_offset = 3 << 62 | u64::from(args.gpu_id) << 46 | place;
                 self.queues.push(*args);
                 self.live_queues.insert(queue_id);
             }
@@ -458,7 +488,13 @@ unsafe impl System for Scripted {
         }
         // SAFETY: the caller owns the range.
         let pointer = unsafe { libc::mmap(address, length, protection.bits(), flags, -1, 0) };
-        if pointer == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(pointer) }
+        if pointer == libc::MAP_FAILED {
+            return Err(Errno::last());
+        }
+        if fd >= 0 {
+            self.script().mapped.insert(offset, pointer as usize);
+        }
+        Ok(pointer)
     }
 
     unsafe fn munmap(&self, address: *mut c_void, length: usize) -> Result<(), Errno> {
@@ -513,6 +549,10 @@ unsafe impl System for Scripted {
         let names: BTreeSet<OsString> =
             children.filter_map(|rest| Some(rest.iter().next()?.to_owned())).collect();
         if names.is_empty() { Err(Errno::ENOENT) } else { Ok(names.into_iter().collect()) }
+    }
+
+    fn identity(&self) -> usize {
+        if self.is_running_kernel { 0 } else { std::ptr::from_ref(self) as usize }
     }
 
     fn description(&self) -> String {

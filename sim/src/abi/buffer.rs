@@ -67,6 +67,9 @@ impl Buffer {
             .ok_or(Errno::ENOMEM)?;
         let backing = extent.backing.clone();
         let offset = extent.offset;
+        if let Some(gpu) = pool {
+            machine.gpus[gpu].keep_track(&backing);
+        }
         Ok(Self::new(
             machine,
             gpu,

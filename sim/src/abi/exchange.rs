@@ -8,13 +8,25 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// An ioctl as the process made it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
-    /// Request word; only its number and its size count.
+    /// Request word; its type, number and size count.
     pub(crate) request: u32,
+    /// Which of the kernel's directions are taken, as bits of [`Direction`].
+    pub(crate) directions: u32,
     /// Address of the argument.
     pub(crate) argument: u64,
 }
 
 impl Call {
+    /// As `kfd_ioctl` takes it, which goes by its own description of the ioctl alone.
+    pub(crate) fn by_number(request: u32, argument: u64) -> Call {
+        Call { request, argument, directions: Direction::ReadWrite as u32 }
+    }
+
+    /// As `drm_ioctl` takes it, which copies only where the caller's direction bits agree.
+    pub(crate) fn as_declared(self) -> Call {
+        Call { directions: self.request >> 30, ..self }
+    }
+
     /// Does what `kfd_ioctl` (kfd_chardev.c) and `drm_ioctl` (drm_ioctl.c) do around a handler: the kernel's
     /// own description of the ioctl gives direction and size; the caller's size, when shorter, is filled up
     /// with zeros and cuts the answer. The argument is copied out even after an error.
@@ -29,11 +41,12 @@ impl Call {
         // Words keep structs in it aligned.
         let mut words = vec![0u64; size.div_ceil(8)];
         let buffer = &mut words.as_mut_bytes()[..size];
-        if matches!(direction, Direction::Write | Direction::ReadWrite) {
+        let directions = direction as u32 & self.directions;
+        if directions & Direction::Write as u32 != 0 {
             user::read(self.argument, &mut buffer[..user_size])?;
         }
         let result = handler(buffer, user_size);
-        if matches!(direction, Direction::Read | Direction::ReadWrite) {
+        if directions & Direction::Read as u32 != 0 {
             user::write(self.argument, &buffer[..user_size])?;
         }
         result.map(|()| 0)

@@ -7,7 +7,7 @@ use super::kfd::KfdProcess;
 use crate::count::Token;
 use selvedge_sys::{Errno, OpenMode};
 use std::collections::HashMap;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What an open file is.
@@ -58,6 +58,9 @@ struct Descriptor {
     file: Arc<OpenFile>,
     /// Came from the parent by fork; the number is the parent's to close.
     inherited: bool,
+    /// Of one that was made behind the machine's back, and may be closed so: another descriptor of the same
+    /// file, to tell by.
+    reference: Option<OwnedFd>,
 }
 
 /// The descriptors of a process that lead to files of the machine.
@@ -68,24 +71,42 @@ pub(crate) struct Descriptors {
 
 impl Descriptors {
     pub(crate) fn insert(&mut self, fd: RawFd, file: Arc<OpenFile>) {
-        self.table.insert(fd, Descriptor { file, inherited: false });
+        self.table.insert(fd, Descriptor { file, inherited: false, reference: None });
     }
 
-    /// The file of a descriptor. One that was made by dup(2) behind the machine's back is recognised.
-    pub(crate) fn get(&mut self, fd: RawFd) -> Option<Arc<OpenFile>> {
+    /// The file of a descriptor. One that was made by dup(2) behind the machine's back is recognised; what its
+    /// number led to before comes with it, to be dropped without a lock held.
+    ///
+    /// # Errors
+    /// When the host does not let descriptors be compared: then nobody knows.
+    pub(crate) fn get(&mut self, fd: RawFd) -> Result<Lookup, Errno> {
+        let mut stale = None;
         if let Some(descriptor) = self.table.get(&fd) {
-            return Some(descriptor.file.clone());
+            let same = match &descriptor.reference {
+                Some(reference) => is_same_file(fd, reference.as_raw_fd())?,
+                None => true,
+            };
+            if same {
+                return Ok(Lookup { file: Some(descriptor.file.clone()), _stale: None });
+            }
+            stale = self.table.remove(&fd).map(|descriptor| descriptor.file);
         }
-        let known = self.table.iter().find(|&(&known, _)| is_same_file(fd, known));
-        let file = known?.1.file.clone();
-        self.insert(fd, file.clone());
-        Some(file)
+        for (&known, descriptor) in &self.table {
+            if is_same_file(fd, known)? {
+                let file = descriptor.file.clone();
+                let reference = Some(duplicate(fd)?);
+                let descriptor = Descriptor { file: file.clone(), inherited: false, reference };
+                self.table.insert(fd, descriptor);
+                return Ok(Lookup { file: Some(file), _stale: stale });
+            }
+        }
+        Ok(Lookup { file: None, _stale: stale })
     }
 
     /// The descriptors that a forked child inherits.
     pub(crate) fn inherited(&self) -> Descriptors {
         let inherit = |(&fd, d): (&RawFd, &Descriptor)| {
-            (fd, Descriptor { file: d.file.clone(), inherited: true })
+            (fd, Descriptor { file: d.file.clone(), inherited: true, reference: None })
         };
         Descriptors { table: self.table.iter().map(inherit).collect() }
     }
@@ -105,19 +126,56 @@ impl Descriptors {
     }
 }
 
-/// Whether two descriptors of this process share an open file description.
-fn is_same_file(a: RawFd, b: RawFd) -> bool {
+/// What [`Descriptors::get`] found.
+#[derive(Debug, Default)]
+pub(crate) struct Lookup {
+    pub(crate) file: Option<Arc<OpenFile>>,
+    _stale: Option<Arc<OpenFile>>,
+}
+
+/// Whether two descriptors of this process share an open file description; one that is closed shares none.
+fn is_same_file(a: RawFd, b: RawFd) -> Result<bool, Errno> {
     const KCMP_FILE: i32 = 0;
     // SAFETY: kcmp only compares.
     let order = unsafe {
         let pid = libc::getpid();
         libc::syscall(libc::SYS_kcmp, pid, pid, KCMP_FILE, a as usize, b as usize)
     };
-    order == 0
+    match order {
+        0.. => Ok(order == 0),
+        _ if Errno::last() == Errno::EBADF => Ok(false),
+        _ => Err(Errno::last()),
+    }
+}
+
+/// Another descriptor of the same file, closed on exec.
+fn duplicate(fd: RawFd) -> Result<OwnedFd, Errno> {
+    // SAFETY: makes a descriptor and changes none.
+    let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
+    if copy < 0 {
+        return Err(Errno::last());
+    }
+    // SAFETY: just made, and owned by nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
 }
 
 /// close(2).
 pub(crate) fn close(fd: RawFd) -> Result<(), Errno> {
     // SAFETY: the number is the caller's to close.
     if unsafe { libc::close(fd) } < 0 { Err(Errno::last()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptors_are_compared() {
+        let file = crate::board::memfd(c"one").unwrap();
+        let other = crate::board::memfd(c"two").unwrap();
+        let copy = duplicate(file.as_raw_fd()).unwrap();
+        assert_eq!(is_same_file(file.as_raw_fd(), copy.as_raw_fd()), Ok(true));
+        assert_eq!(is_same_file(file.as_raw_fd(), other.as_raw_fd()), Ok(false));
+        assert_eq!(is_same_file(file.as_raw_fd(), -1), Ok(false));
+    }
 }

@@ -30,16 +30,14 @@ impl Mappings {
         self.ranges.clear();
     }
 
-    /// Notes that `start..start + length` now maps `backing`.
-    pub(crate) fn insert(&mut self, start: u64, length: u64, backing: Arc<Backing>) {
-        self.remove(start, length);
-        let end = start + length.next_multiple_of(4096);
+    /// Notes that `start..end`, whole pages, now maps `backing`.
+    pub(crate) fn insert(&mut self, start: u64, end: u64, backing: Arc<Backing>) {
+        self.remove(start, end);
         self.ranges.insert(start, Mapped { end, backing, _token: self.counter.token() });
     }
 
-    /// Notes that the range maps nothing of the machine's any more.
-    pub(crate) fn remove(&mut self, start: u64, length: u64) {
-        let end = start.saturating_add(length.next_multiple_of(4096));
+    /// Notes that `start..end`, whole pages, maps nothing of the machine's any more.
+    pub(crate) fn remove(&mut self, start: u64, end: u64) {
         let hit: Vec<u64> = self
             .ranges
             .range(..end)
@@ -67,12 +65,12 @@ mod tests {
     fn unmapping_the_middle_leaves_two() {
         let counter = Counter::default();
         let mut mappings = Mappings::new(counter.clone());
-        mappings.insert(0x10000, 0x4000, Arc::new(Backing::zeroed(8)));
-        mappings.insert(0x20000, 0x1000, Arc::new(Backing::zeroed(8)));
-        mappings.remove(0x11000, 0x1000);
+        mappings.insert(0x10000, 0x14000, Arc::new(Backing::zeroed(8)));
+        mappings.insert(0x20000, 0x21000, Arc::new(Backing::zeroed(8)));
+        mappings.remove(0x11000, 0x12000);
         let ranges: Vec<_> = mappings.ranges.iter().map(|(&s, m)| (s, m.end)).collect();
         assert_eq!(ranges, [(0x10000, 0x11000), (0x12000, 0x14000), (0x20000, 0x21000)]);
-        mappings.insert(0x0f000, 0x20000, Arc::new(Backing::zeroed(8)));
+        mappings.insert(0x0f000, 0x2f000, Arc::new(Backing::zeroed(8)));
         assert_eq!(counter.get(), 1);
         mappings.remove(0, u64::MAX - 0xfff);
         assert_eq!(counter.get(), 0);

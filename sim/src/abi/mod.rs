@@ -3,12 +3,14 @@
 //! - `process`: the process and the verbs of [`selvedge_sys::System`].
 //! - `kfd`: `/dev/kfd`.
 //! - `drm`: the render nodes.
+//! - `handles`: objects by number.
 //! - `sysfs` and `topology`: files to read.
 
 pub(crate) mod buffer;
 pub(crate) mod drm;
 pub(crate) mod exchange;
 pub(crate) mod file;
+pub(crate) mod handles;
 pub(crate) mod kfd;
 mod mappings;
 mod process;

@@ -2,10 +2,10 @@
 #![expect(unsafe_code, reason = "implements the seam: mmap, munmap and descriptors")]
 
 use super::exchange::Call;
-use super::file::{Descriptors, Node, OpenFile, close};
+use super::file::{Descriptors, Lookup, Node, OpenFile, close};
 use super::kfd::KfdProcess;
 use super::mappings::Mappings;
-use super::{drm, kfd, sysfs};
+use super::{drm, kfd, sysfs, user};
 use crate::board::memfd;
 use crate::fault::Node as FaultNode;
 use crate::machine::Shared;
@@ -15,8 +15,8 @@ use selvedge_sys::{Errno, Linux, MapFlags, OpenMode, Protection, Readiness, Syst
 use std::ffi::{OsString, c_void};
 use std::os::fd::{IntoRawFd, OwnedFd, RawFd};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 /// Identities of simulated processes, far from addresses and small numbers.
@@ -37,6 +37,8 @@ pub struct Process {
     generation: u32,
     /// Which of all simulated processes this is.
     identity: usize,
+    /// Whether it has ended, so that calls which wait are to return.
+    exited: AtomicBool,
     descriptors: Mutex<Descriptors>,
     mappings: Mutex<Mappings>,
     /// The primary kfd_process: made at the first open of /dev/kfd, kept until the end of the process.
@@ -65,6 +67,7 @@ impl Process {
             pid: machine.new_pid(),
             generation: fork::generation(),
             identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
+            exited: AtomicBool::new(false),
             descriptors: Mutex::new(descriptors),
             mappings: Mutex::new(Mappings::new(machine.counters.cpu_mappings.clone())),
             primary: Mutex::default(),
@@ -79,10 +82,14 @@ impl Process {
     }
 
     /// Ends the process, as exit(2) and signals do: first its descriptors go, then the primary kfd_process with
-    /// the address space. Whoever still holds this value finds every descriptor closed. Dropping the last reference
-    /// does the same.
+    /// the address space. Whoever still holds this value finds every descriptor closed, and threads that wait in an
+    /// ioctl return from it with EINTR. Dropping the last reference does the same.
     pub fn exit(&self) {
+        self.exited.store(true, Ordering::Release);
         let files = self.descriptors().take();
+        let own = files.iter().map(|(_, file, _)| file).filter(|file| file.pid == self.pid);
+        let contexts = own.filter_map(|file| file.kfd_process());
+        contexts.chain(self.existing_primary()).for_each(|context| context.interrupt_waits());
         for (fd, file, ours) in files {
             if ours {
                 let _ = close(fd);
@@ -117,9 +124,29 @@ impl Process {
         fork::generation() != self.generation
     }
 
-    /// The open file of a descriptor (`fget`).
+    /// Whether [`exit`](Process::exit) was called.
+    pub(crate) fn has_exited(&self) -> bool {
+        self.exited.load(Ordering::Acquire)
+    }
+
+    /// The open file of a descriptor (`fget`). A forked child whose parent's other threads were at the table
+    /// just then knows none.
     pub(crate) fn file(&self, fd: RawFd) -> Option<Arc<OpenFile>> {
-        self.descriptors().get(fd)
+        let found = if self.is_forked() {
+            match self.descriptors.try_lock() {
+                Ok(mut descriptors) => descriptors.get(fd),
+                Err(TryLockError::Poisoned(descriptors)) => descriptors.into_inner().get(fd),
+                Err(TryLockError::WouldBlock) => Ok(Lookup::default()),
+            }
+        } else {
+            self.descriptors().get(fd)
+        };
+        let lookup = found.unwrap_or_else(|errno| {
+            let what = "descriptors made by dup(2), where the host does not allow kcmp(2)";
+            self.machine.refuse(format!("{what}: {errno}"));
+            Lookup::default()
+        });
+        lookup.file
     }
 
     /// Gives a new open file a descriptor.
@@ -142,16 +169,17 @@ impl Process {
         self.primary.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A range of the address space is about to show something else or nothing: devices lose it first.
+    /// A range of the address space is about to show something else or nothing: devices lose it first. One that
+    /// the kernel will not touch stays.
     fn forget(&self, start: u64, length: u64) {
         if self.is_forked() {
             return;
         }
+        let Some(pages) = user::pages(start, length) else { return };
         if let Some(primary) = self.existing_primary() {
-            let end = start.saturating_add(length.next_multiple_of(4096));
-            primary.forget_user_memory(start, end);
+            primary.forget_user_memory(pages.start, pages.end);
         }
-        self.mappings().remove(start, length);
+        self.mappings().remove(pages.start, pages.end);
     }
 
     fn mappable(
@@ -217,10 +245,14 @@ unsafe impl System for Process {
             return Err(Errno::EBADF);
         }
         let Some(file) = self.file(fd) else {
+            if self.has_exited() {
+                // Whatever has the number now, it is none of this process.
+                return Err(Errno::EBADF);
+            }
             // SAFETY: the caller vouches for the argument.
             return unsafe { Linux.ioctl(fd, request, argument) };
         };
-        let call = Call { request, argument: argument.expose_provenance() as u64 };
+        let call = Call::by_number(request, argument.expose_provenance() as u64);
         match &file.node {
             Node::Kfd(_) => {
                 self.machine.faults.ioctl(FaultNode::Kfd, number(request))?;
@@ -268,8 +300,9 @@ unsafe impl System for Process {
         if shared && writes && file.mode == OpenMode::ReadOnly {
             return Err(Errno::EACCES);
         }
-        let length_in_pages = (length as u64).next_multiple_of(4096);
-        let (offset, backing) = self.mappable(&file, offset, length_in_pages, !shared && writes)?;
+        // No place for it in any address space (`get_unmapped_area`, before the driver is asked).
+        let pages = user::pages(0, length as u64).ok_or(Errno::ENOMEM)?.end;
+        let (at, backing) = self.mappable(&file, offset, pages, !shared && writes)?;
         // Private mappings of device memory show the device's bytes as shared ones do.
         let flags = flags.difference(MapFlags::PRIVATE) | MapFlags::SHARED;
         let board = self.machine.memory.fd();
@@ -277,9 +310,10 @@ unsafe impl System for Process {
             self.forget(address as u64, length as u64);
         }
         // SAFETY: with MAP_FIXED the range is the caller's.
-        let pointer = unsafe { Linux.mmap(address, length, protection, flags, board, offset)? };
-        self.mappings().insert(pointer as u64, length as u64, backing);
-        if matches!(file.node, Node::Kfd(_)) {
+        let pointer = unsafe { Linux.mmap(address, length, protection, flags, board, at)? };
+        self.mappings().insert(pointer as u64, pointer as u64 + pages, backing);
+        if let Some(context) = file.kfd_process() {
+            context.mapped(offset, pages);
             // VM_DONTCOPY of kfd_doorbell_mmap, kfd_event_mmap and kfd_mmio_mmap.
             // SAFETY: the range was just mapped.
             unsafe { Linux.keep_from_children(pointer, length)? };
@@ -356,5 +390,35 @@ impl Drop for Process {
             return;
         }
         self.exit();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A forked child waits for no lock that a thread of its parent held.
+    #[test]
+    fn polling_after_a_fork() {
+        let machine = crate::Machine::with_gpu("gfx1151").unwrap();
+        let process = machine.process();
+        let fd = process.open(Path::new("/dev/kfd"), OpenMode::ReadWrite).unwrap();
+        let held = process.descriptors();
+        // SAFETY: the child makes system calls and leaves without unwinding.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: ends the child, should it wait after all.
+            unsafe { libc::alarm(10) };
+            let polled = process.poll(fd, Some(Duration::ZERO));
+            let read = process.read(fd, &mut [0; 8]);
+            let ready = polled.is_ok_and(|polled| polled.readable);
+            // SAFETY: ends the child at once.
+            unsafe { libc::_exit(i32::from(!ready || read.is_ok_and(|count| count != 0))) };
+        }
+        let mut status = -1;
+        // SAFETY: `child` is this process's child and `status` is writable.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 0);
+        drop(held);
     }
 }

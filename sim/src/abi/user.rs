@@ -12,6 +12,15 @@ pub(crate) fn access_ok(address: u64, size: u64) -> bool {
     address.checked_add(size).is_some_and(|end| end <= USER_END)
 }
 
+/// The whole pages of a range that the kernel would map or unmap: from a page's start, not empty, in the user
+/// half (mm/vma.c, `do_vmi_munmap`; `get_unmapped_area`).
+pub(crate) fn pages(start: u64, length: u64) -> Option<std::ops::Range<u64>> {
+    const PAGE: u64 = 4096;
+    let size = length.checked_next_multiple_of(PAGE)?;
+    let valid = start.is_multiple_of(PAGE) && size != 0 && access_ok(start, size);
+    valid.then(|| start..start + size)
+}
+
 /// `copy_from_user`.
 pub(crate) fn read(address: u64, bytes: &mut [u8]) -> Result<(), Errno> {
     if bytes.is_empty() {
@@ -112,6 +121,14 @@ fn is_writable(page: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_of_pages() {
+        assert_eq!(pages(0x1000, 1), Some(0x1000..0x2000));
+        for (start, length) in [(0x1001, 1), (0, 0), (0, u64::MAX), (USER_END, 1), (!0xfff, 4096)] {
+            assert_eq!(pages(start, length), None, "{start:#x}, {length:#x}");
+        }
+    }
 
     #[test]
     fn presence_is_by_page_and_permission() {

@@ -15,12 +15,18 @@ use aql::{Generation, KernelDescriptor, KernelDispatch};
 /// HSA_AGENT_INFO_WORKGROUP_MAX_SIZE).
 const MAX_WORKGROUP: u32 = 1024;
 
+/// Work-items that a grid can have (ROCr, amd_gpu_agent.cpp, HSA_AGENT_INFO_GRID_MAX_SIZE).
+const MAX_GRID: u64 = u32::MAX as u64;
+
 /// Bits 63:32 of the LDS aperture that the KFD sets up on gfx9 and later (kfd_flat_memory.c,
 /// kfd_init_apertures_v9).
 const SHARED_APERTURE_HI: u32 = 0x0001_0000;
 
 /// Bits 63:32 of the scratch aperture, likewise.
 const PRIVATE_APERTURE_HI: u32 = 0x0002_0000;
+
+/// What registers and LDS hold that nothing has set: not a number as a float of any width, no address as a pair.
+const UNSET: u32 = 0x7ffd_7ffd;
 
 /// What the processor knows beside the packet.
 #[derive(Debug)]
@@ -48,6 +54,15 @@ pub(super) struct Dispatch<'a> {
     lanes: u32,
     lds_granules: u16,
     scratch: TmpringSize,
+    waves_per_compute_unit: u32,
+}
+
+/// PRIV of COMPUTE_PGM_RSRC1, which the packet processor fills in. gfx1100 to gfx1103 run waves with it, so that they
+/// take no traps (LLVM's AMDGPU backend, `FeaturePrivEnabledTrap2NopBug` of those; kfdtest, `m_NeedCwsrWA`; the KFD
+/// tells their scheduler so, kfd_debug.h, `kfd_dbg_has_cwsr_workaround`).
+fn privilege(gpu: &Gpu) -> u32 {
+    const PRIV: u32 = 1 << 20;
+    if (110_000..=110_003).contains(&gpu.gfx_target_version) { PRIV } else { 0 }
 }
 
 impl<'a> Dispatch<'a> {
@@ -91,7 +106,8 @@ impl<'a> Dispatch<'a> {
             .map_err(|error| code_object(error.to_string()))?;
 
         let lanes = descriptor.wavefront_size(generation);
-        check_registers(gpu, generation, &descriptor, size.div_ceil(lanes))?;
+        let waves = size.div_ceil(lanes);
+        let waves_per_compute_unit = check_registers(gpu, generation, &descriptor, waves)?;
         let scratch = check_scratch(packet, surroundings, memory, generation, lanes)?;
         Ok(Dispatch {
             packet,
@@ -102,14 +118,16 @@ impl<'a> Dispatch<'a> {
             lanes,
             lds_granules,
             scratch,
+            waves_per_compute_unit,
         })
     }
 
     /// The registers.
     pub(super) fn launch(&self, memory: &mut View) -> Result<Launch, MemoryFault> {
         let Surroundings { gpu, trap_handler, .. } = *self.surroundings;
-        // Bit 6 is TRAP_PRESENT up to gfx11; gfx12 has another meaning for it.
-        let trap_present = trap_handler.is_some() && self.generation != Generation::Gfx12;
+        // Bit 6 is TRAP_PRESENT up to gfx11; gfx12 has another meaning for it. Linux has a handler of its own
+        // bound to the process (kfd_process.c, kfd_process_device_init_cwsr_dgpu), whether or not the process has.
+        let trap_present = self.generation != Generation::Gfx12;
         let rsrc2 = self
             .descriptor
             .rsrc2()
@@ -119,7 +137,7 @@ impl<'a> Dispatch<'a> {
             if waves_are_per_shader_engine(self.generation) { gpu.shader_engines } else { 1 };
         Ok(Launch {
             program: self.descriptor.entry(self.packet.kernel_object, self.generation),
-            rsrc1: self.descriptor.compute_pgm_rsrc1,
+            rsrc1: self.descriptor.compute_pgm_rsrc1 | privilege(gpu),
             rsrc2: rsrc2.into_bits(),
             rsrc3: self.descriptor.compute_pgm_rsrc3,
             wave32: self.lanes == 32,
@@ -127,6 +145,8 @@ impl<'a> Dispatch<'a> {
             grid: self.packet.grid_size,
             workgroup: self.packet.workgroup_size.map(u32::from),
             lds_bytes: u32::from(self.lds_granules) * Rsrc2::LDS_GRANULE,
+            waves_per_compute_unit: self.waves_per_compute_unit,
+            fill: UNSET,
             scratch_base: self.scratch_base(memory)?,
             scratch_bytes_per_wave: self.scratch.wave_bytes,
             scratch_waves: self.scratch.waves * engines,
@@ -186,6 +206,10 @@ fn index_stride(lanes: u32) -> u32 {
     if lanes == 32 { 2 << 21 } else { 3 << 21 }
 }
 
+fn work_items(grid: [u32; 3]) -> Option<u64> {
+    grid.iter().try_fold(1u64, |items, &size| items.checked_mul(size.into()))
+}
+
 /// Rules of hsa.h (`hsa_kernel_dispatch_packet_t`). A grid smaller than its workgroup is a partial
 /// workgroup, which the hardware can run.
 fn check_grid(packet: &KernelDispatch) -> Result<(), QueueError> {
@@ -197,6 +221,8 @@ fn check_grid(packet: &KernelDispatch) -> Result<(), QueueError> {
         "every size must be at least 1"
     } else if unused.iter().any(|&size| size != 1) {
         "unused dimensions must be 1"
+    } else if work_items(grid).is_none_or(|items| items > MAX_GRID) {
+        "there can be at most 4294967295 work-items"
     } else {
         return Ok(());
     };
@@ -230,19 +256,23 @@ fn read_descriptor(memory: &mut View, address: u64) -> Result<KernelDescriptor, 
     Err(QueueError::CodeObject { address, problem: problem.to_owned() }.into())
 }
 
+/// The number of waves that a compute unit holds, if those of a workgroup fit.
 fn check_registers(
     gpu: &Gpu,
     generation: Generation,
     descriptor: &KernelDescriptor,
     waves: u32,
-) -> Result<(), QueueError> {
+) -> Result<u32, QueueError> {
     let wgp_mode =
         generation.has_wave32() && Rsrc1Gfx10::from_bits(descriptor.compute_pgm_rsrc1).wgp_mode();
     let lanes = descriptor.wavefront_size(generation);
     let file = RegisterFile::of(gpu.gfx_target_version, lanes, wgp_mode);
     let vgprs = file.allocated(descriptor.vgprs(generation));
     let limit = file.workgroup_waves(vgprs);
-    if waves > limit { Err(QueueError::Registers { waves, vgprs, limit }) } else { Ok(()) }
+    if waves > limit {
+        return Err(QueueError::Registers { waves, vgprs, limit });
+    }
+    Ok(if wgp_mode { limit / 2 } else { limit })
 }
 
 /// COMPUTE_TMPRING_SIZE, if it is enough for the packet's private segment.

@@ -1,6 +1,5 @@
 //! What stops a queue.
 
-use crate::memory::MemoryFault;
 use thiserror::Error;
 
 /// Why a queue stopped, in the terms of the packet processor.
@@ -75,25 +74,15 @@ pub enum QueueError {
         /// Lanes of a wave.
         lanes: u32,
     },
-    /// A wave's memory access was refused, but not by the page tables.
-    #[error("{0}")]
-    MemoryViolation(WaveReport<MemoryFault>),
-    /// A wave came to an instruction that cannot be executed.
-    #[error("illegal instruction: {0}")]
-    IllegalInstruction(WaveReport<String>),
-    /// A wave executed `s_trap` and no trap handler is installed.
-    #[error("s_trap {0}")]
-    Trap(WaveReport<u8>),
-}
-
-/// What happened in a wave, and where.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{what} at {pc:#x}")]
-pub struct WaveReport<T: std::fmt::Display> {
-    /// What happened.
-    pub what: T,
-    /// Address of the instruction.
-    pub pc: u64,
+    /// A wave came to something that the simulator does not model. No hardware says so: it is told as an illegal
+    /// instruction would be by firmware that looks after waves itself, so that nobody waits in vain.
+    #[error("not modelled: {what} at {pc:#x}")]
+    NotModelled {
+        /// What it came to.
+        what: String,
+        /// Address of the instruction.
+        pc: u64,
+    },
 }
 
 /// A [`QueueError`] and the packet that met it.
@@ -105,9 +94,6 @@ pub struct QueueFault {
     /// The error.
     pub error: QueueError,
 }
-
-/// `s_trap` id of `llvm.trap` (AMDGPUUsage, "Trap Handler ABI").
-const TRAP_ABORT: u8 = 2;
 
 impl QueueError {
     /// What is stored to the queue's inactive signal.
@@ -122,9 +108,7 @@ impl QueueError {
             QueueError::WorkgroupSize { .. } => 64,
             QueueError::Registers { .. } => 128,
             QueueError::VendorPacket(_) => 256,
-            QueueError::MemoryViolation(_) => 0x2000_0000,
-            QueueError::IllegalInstruction(_) => 0x4000_0000,
-            QueueError::Trap(_) => 0x8000_0000,
+            QueueError::NotModelled { .. } => 0x4000_0000,
         }
     }
 
@@ -133,10 +117,7 @@ impl QueueError {
     pub fn exception(&self) -> Option<u32> {
         Some(match self {
             QueueError::Scratch { .. } => return None,
-            QueueError::Trap(report) if report.what == TRAP_ABORT => 1,
-            QueueError::Trap(_) => 2,
-            QueueError::IllegalInstruction(_) => 4,
-            QueueError::MemoryViolation(_) => 5,
+            QueueError::NotModelled { .. } => 4,
             QueueError::Dimensions { .. } => 16,
             QueueError::GroupSegment { .. } => 17,
             QueueError::CodeObject { .. } => 18,

@@ -7,6 +7,7 @@
 //!   way.
 //! - `register_file`: how many registers a workgroup can have.
 //! - `pm4`: the indirect buffers that AQL packets may refer to.
+//! - `thread`: what every queue's thread starts and ends with.
 //! - `signal`: completion, time stamps, interrupts.
 //! - [`QueueError`]: what stops a queue, and how it is told.
 //!
@@ -28,17 +29,19 @@ mod register_file;
 mod signal;
 #[cfg(test)]
 mod tests;
+mod thread;
 
 pub use error::{QueueError, QueueFault};
 pub use queue::{AqlQueue, QueueStatistics};
 
 use crate::memory::{Backing, MemoryFault};
+use crate::shader::WaveInterrupt;
 use std::fmt::Debug;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a command processor does to the rest of the machine.
 ///
-/// All methods are called from the threads of queues, without any lock of theirs held. They may
+/// All methods are called from the threads of queues and of their waves, without any lock of theirs held. They may
 /// call [`AqlQueue::evict`] of any queue.
 ///
 /// A queue's thread must be able to finish a call before [`AqlQueue::set_running`] and the queue's
@@ -49,10 +52,31 @@ pub trait Host: Send + Sync + Debug {
     /// A queue went into an error state: a mask of 1 << (exception code − 1), the codes of
     /// `kfd_dbg_trap_exception_code`.
     fn queue_error(&self, queue_id: u32, exceptions: u64);
+    /// A wave of a queue sends an interrupt (source 239).
+    fn wave_interrupt(&self, interrupt: WaveInterrupt);
     /// A page fault of the process on this GPU. The machine evicts the process's queues.
     fn memory_fault(&self, fault: MemoryFault);
+    /// The simulator itself failed at work of a queue, which does nothing any more. The machine acts as if the GPU had
+    /// failed.
+    fn internal_error(&self, message: &str);
     /// The GPU's timestamp counter, ticks of 10 ns.
     fn clock(&self) -> u64;
+}
+
+/// Address and data of a process's trap handler on a GPU, while one is set. Linux's own handler, which waves enter
+/// first, reads it from memory at every trap; here every dispatch does.
+#[derive(Debug, Default)]
+pub struct TrapHandler(Mutex<Option<(u64, u64)>>);
+
+impl TrapHandler {
+    /// Sets or removes it.
+    pub fn set(&self, handler: Option<(u64, u64)>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = handler;
+    }
+
+    fn get(&self) -> Option<(u64, u64)> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What CREATE_QUEUE hands to the hardware (the queue's MQD).
@@ -66,8 +90,9 @@ pub struct QueueConfiguration {
     pub read_pointer: u64,
     /// Where the write pointer is read.
     pub write_pointer: u64,
-    /// The page of doorbells and this queue's byte offset in it, a multiple of 8.
+    /// The pages of doorbells and this queue's byte offset in them, a multiple of 8; an eighth of it is the doorbell's
+    /// number.
     pub doorbell: (Arc<Backing>, u64),
-    /// Trap handler and its data, when set for the process.
-    pub trap_handler: Option<(u64, u64)>,
+    /// The process's trap handler on this GPU.
+    pub trap_handler: Arc<TrapHandler>,
 }

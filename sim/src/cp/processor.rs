@@ -1,12 +1,12 @@
 //! The packet processor: takes packets in order and does what they say.
 
 use super::dispatch::{Dispatch, Surroundings};
-use super::error::{QueueError, QueueFault, WaveReport};
+use super::error::{QueueError, QueueFault};
 use super::queue::{Control, NEVER_RUNG, Stopped};
 use super::{Host, QueueConfiguration, pm4, signal};
-use crate::memory::{AddressSpace, FaultReason, MemoryFault, View};
+use crate::memory::{AddressSpace, MemoryFault, View};
 use crate::profile::Gpu;
-use crate::shader::{self, WaveFault, WaveFaultKind};
+use crate::shader::{self, Outside, WaveFault, WaveFaultKind, WaveInterrupt};
 use aql::header::PacketType;
 use aql::{Barrier, BarrierValue, Generation, Header, KernelDispatch, Packet};
 use aql::{PACKET_BYTES, PACKET_WORDS, queue};
@@ -257,12 +257,12 @@ impl Processor {
             queue,
             packet: self.slot(),
             index: self.index,
-            trap_handler: self.configuration.trap_handler,
+            trap_handler: self.configuration.trap_handler.get(),
         };
         let launch =
             Dispatch::new(packet, &surroundings, &mut self.memory)?.launch(&mut self.memory)?;
-        let stop = self.control.stop_flag();
-        let statistics = shader::run(&self.gpu, &launch, &self.space, stop).map_err(wave_fault)?;
+        let statistics =
+            shader::run(&self.gpu, &launch, &self.space, &*self).map_err(wave_fault)?;
         self.control.count_dispatch(statistics);
         Ok(())
     }
@@ -325,6 +325,30 @@ impl Processor {
     }
 }
 
+/// What waves of the queue see of it.
+impl Outside for Processor {
+    fn is_stopped(&self) -> bool {
+        self.control.stopped()
+    }
+
+    fn clock(&self) -> u64 {
+        self.host.clock()
+    }
+
+    fn doorbell_id(&self) -> u16 {
+        // 1024 of 8 bytes for a process: 10 bits.
+        (self.configuration.doorbell.1 / 8) as u16 & 0x3ff
+    }
+
+    fn wave_interrupt(&self, interrupt: WaveInterrupt) {
+        self.host.wave_interrupt(interrupt);
+    }
+
+    fn exception(&self, fault: &WaveFault) {
+        self.control.note_exception(fault);
+    }
+}
+
 /// Reads consecutive dwords.
 pub(super) fn read_words(
     memory: &mut View,
@@ -340,16 +364,12 @@ pub(super) fn read_words(
 
 /// What a wave's end means for its queue.
 fn wave_fault(fault: WaveFault) -> Halt {
-    let pc = fault.pc;
     match fault.kind {
-        WaveFaultKind::Memory(what) if what.reason == FaultReason::Misaligned => {
-            QueueError::MemoryViolation(WaveReport { what, pc }).into()
-        }
         WaveFaultKind::Memory(fault) => Halt::Memory(fault),
-        WaveFaultKind::IllegalInstruction(what) => {
-            QueueError::IllegalInstruction(WaveReport { what, pc }).into()
-        }
-        WaveFaultKind::Trap(what) => QueueError::Trap(WaveReport { what, pc }).into(),
-        WaveFaultKind::Killed => Halt::Stopped,
+        WaveFaultKind::NotModelled(what) => QueueError::NotModelled { what, pc: fault.pc }.into(),
+        // Exceptions do not end dispatches.
+        WaveFaultKind::IllegalInstruction(_)
+        | WaveFaultKind::MemoryViolation(_)
+        | WaveFaultKind::Killed => Halt::Stopped,
     }
 }

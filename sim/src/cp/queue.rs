@@ -1,9 +1,12 @@
 //! A queue of the hardware, as the driver handles it.
 
 use super::processor::Processor;
+use super::thread::spawn;
 use super::{Host, QueueConfiguration, QueueFault};
 use crate::memory::AddressSpace;
 use crate::profile::Gpu;
+use crate::shader::WaveFault;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -41,6 +44,8 @@ struct State {
     busy: bool,
     /// Why the queue stopped by itself.
     fault: Option<QueueFault>,
+    /// The first exception of a wave.
+    exception: Option<WaveFault>,
 }
 
 /// What the queue's thread and its driver share.
@@ -61,12 +66,8 @@ impl Control {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Told to the shader: waves end when it is set.
-    pub(super) fn stop_flag(&self) -> &AtomicBool {
-        &self.stop
-    }
-
-    fn stopped(&self) -> bool {
+    /// Whether the queue, and with it its waves, is to end.
+    pub(super) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Acquire)
     }
 
@@ -112,6 +113,10 @@ impl Control {
         self.lock().fault = Some(fault);
     }
 
+    pub(super) fn note_exception(&self, exception: &WaveFault) {
+        self.lock().exception.get_or_insert_with(|| exception.clone());
+    }
+
     pub(super) fn recover(&self) {
         self.lock().fault = None;
     }
@@ -139,14 +144,17 @@ impl AqlQueue {
     ///
     /// The doorbell is set to all ones, so that every store of a packet index is seen as a change.
     ///
+    /// # Errors
+    /// When the operating system cannot start a thread.
+    ///
     /// # Panics
-    /// When the operating system cannot start a thread, or the doorbell does not lie in its page.
+    /// When the doorbell does not lie in its page.
     pub fn start(
         gpu: Arc<Gpu>,
         configuration: QueueConfiguration,
         space: Arc<AddressSpace>,
         host: Arc<dyn Host>,
-    ) -> AqlQueue {
+    ) -> io::Result<AqlQueue> {
         AqlQueue::start_at(0, gpu, configuration, space, host)
     }
 
@@ -158,9 +166,9 @@ impl AqlQueue {
         configuration: QueueConfiguration,
         space: Arc<AddressSpace>,
         host: Arc<dyn Host>,
-    ) -> AqlQueue {
+    ) -> io::Result<AqlQueue> {
         let control = Arc::new(Control {
-            state: Mutex::new(State { running: true, busy: false, fault: None }),
+            state: Mutex::new(State { running: true, busy: false, fault: None, exception: None }),
             changed: Condvar::new(),
             stop: AtomicBool::new(false),
             packets: AtomicU64::new(0),
@@ -170,13 +178,11 @@ impl AqlQueue {
         });
         configuration.doorbell.0.store_u64(configuration.doorbell.1, NEVER_RUNG);
         let name = format!("aql-queue-{}", configuration.id);
+        let own_host = Arc::clone(&host);
         let processor =
-            Processor::new(first, gpu, configuration, space, host, Arc::clone(&control));
-        let thread = thread::Builder::new()
-            .name(name)
-            .spawn(move || processor.run())
-            .expect("a thread for a queue");
-        AqlQueue { control, thread: Some(thread) }
+            Processor::new(first, gpu, configuration, space, own_host, Arc::clone(&control));
+        let thread = spawn(name, host, move || processor.run())?;
+        Ok(AqlQueue { control, thread: Some(thread) })
     }
 
     /// Stops work on the queue for good (VM fault, reset); returns at once, from any thread.
@@ -231,6 +237,11 @@ impl AqlQueue {
         self.control.lock().fault.clone()
     }
 
+    /// The first exception that a wave of the queue raised. On hardware only the trap handler hears of it.
+    pub fn exception(&self) -> Option<WaveFault> {
+        self.control.lock().exception.clone()
+    }
+
     fn on_own_thread(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| thread.thread().id() == thread::current().id())
     }
@@ -243,7 +254,7 @@ impl Drop for AqlQueue {
         if let Some(thread) = self.thread.take()
             && !own
         {
-            // A panic of the thread has been printed; there is nobody to hand it to.
+            // A panic of the queue's work has been told already; one in telling it has nobody to go to.
             let _ = thread.join();
         }
     }

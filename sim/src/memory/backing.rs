@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 pub struct Backing {
     pointer: *mut u8,
     length: u64,
+    /// Whether the range may vanish while the value lives, once no address space maps it.
+    revocable: bool,
     /// Frees the range when dropped.
     _owner: Box<dyn Any + Send + Sync>,
 }
@@ -71,7 +73,17 @@ impl Backing {
     /// # Safety
     /// `pointer..pointer + length` stays mapped readable and writable until `owner` is dropped.
     pub unsafe fn new(pointer: *mut u8, length: u64, owner: Box<dyn Any + Send + Sync>) -> Backing {
-        Backing { pointer, length, _owner: owner }
+        Backing { pointer, length, revocable: false, _owner: owner }
+    }
+
+    /// Wraps a range of host memory that somebody else may take away at any time after the last
+    /// [`AddressSpace::unmap`](super::AddressSpace::unmap) of it has returned.
+    ///
+    /// # Safety
+    /// `pointer..pointer + length` stays mapped readable and writable as long as an address space maps it;
+    /// it is reached through address spaces only.
+    pub unsafe fn revocable(pointer: *mut u8, length: u64) -> Backing {
+        Backing { pointer, length, revocable: true, _owner: Box::new(()) }
     }
 
     /// Zeroed memory of the process's heap, for tests and for state no program maps.
@@ -97,6 +109,11 @@ impl Backing {
     /// The host address of the first byte.
     pub fn host_address(&self) -> usize {
         self.pointer.addr()
+    }
+
+    /// Whether unmapping has to wait for accesses in progress.
+    pub(super) fn is_revocable(&self) -> bool {
+        self.revocable
     }
 
     #[inline]
@@ -174,5 +191,45 @@ impl Backing {
         let pointer = self.at(offset, 8);
         // SAFETY: in range, aligned, and alive as long as the borrow of `self`.
         pointer.addr().is_multiple_of(8).then(|| unsafe { AtomicU64::from_ptr(pointer.cast()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Access, AddressSpace, FaultReason, Permissions, View};
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
+
+    /// Memory that its owner may take away is touched by nobody once unmapping has returned.
+    #[test]
+    fn unmapping_waits_for_accesses_to_revocable_memory() {
+        let owner = Backing::zeroed(4096);
+        for revocable in [true, false] {
+            let space = Arc::new(AddressSpace::new());
+            let backing = if revocable {
+                // SAFETY: `owner` lives until the end of the test.
+                unsafe { Backing::revocable(owner.pointer, 4096) }
+            } else {
+                Backing::zeroed(4096)
+            };
+            assert!(space.map(0x1000, 4096, Arc::new(backing), 0, Permissions::READ));
+            let mut view = View::new(Arc::clone(&space));
+            let window = view.window(0x1000, 4096, Access::Read).unwrap();
+            let unmapped = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    assert!(space.unmap(0x1000));
+                    unmapped.store(true, Ordering::SeqCst);
+                });
+                std::thread::sleep(Duration::from_millis(50));
+                assert_eq!(unmapped.load(Ordering::SeqCst), !revocable);
+                assert_eq!(window.load_u32(0x1000), 0);
+                drop(window);
+            });
+            let fault = view.read_u32(0x1000).unwrap_err();
+            assert_eq!(fault.reason, FaultReason::NotPresent);
+        }
     }
 }

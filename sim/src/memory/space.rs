@@ -3,7 +3,7 @@
 use super::Backing;
 use bitflags::bitflags;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 bitflags! {
@@ -27,6 +27,8 @@ pub(super) struct Region {
     pub(super) backing: Arc<Backing>,
     pub(super) offset: u64,
     pub(super) permissions: Permissions,
+    /// Accesses in progress, where unmapping has to wait for them.
+    pub(super) accesses: Option<Arc<AtomicU32>>,
 }
 
 /// The page tables of one process on one GPU.
@@ -68,17 +70,27 @@ impl AddressSpace {
         if regions.range(..end).next_back().is_some_and(|(_, r)| r.start + r.length > start) {
             return false;
         }
-        regions.insert(start, Region { start, length, backing, offset, permissions });
+        let accesses = backing.is_revocable().then(Arc::default);
+        let region = Region { start, length, backing, offset, permissions, accesses };
+        regions.insert(start, region);
         self.generation.fetch_add(1, Ordering::Release);
         true
     }
 
     /// Removes the mapping that starts at `start`; false when there is none. Processors that cached
-    /// the translation see it go at their next access.
+    /// the translation see it go at their next access. Where the memory may vanish afterwards, returns
+    /// only when no access to it is in progress: each lasts one instruction at most.
     pub fn unmap(&self, start: u64) -> bool {
-        let gone = self.write().remove(&start).is_some();
-        self.generation.fetch_add(1, Ordering::Release);
-        gone
+        let gone = self.write().remove(&start);
+        // In one order with what `View` does: it counts an access, then looks at the generation. So either
+        // the access is seen here, or the new generation there.
+        self.generation.fetch_add(1, Ordering::SeqCst);
+        if let Some(accesses) = gone.as_ref().and_then(|region| region.accesses.as_ref()) {
+            while accesses.load(Ordering::SeqCst) != 0 {
+                std::thread::yield_now();
+            }
+        }
+        gone.is_some()
     }
 
     /// Number of mappings.
@@ -100,6 +112,6 @@ impl AddressSpace {
     /// Changes whenever a translation may have.
     #[inline]
     pub(super) fn generation(&self) -> u64 {
-        self.generation.load(Ordering::Acquire)
+        self.generation.load(Ordering::SeqCst)
     }
 }

@@ -4,7 +4,7 @@ use super::space::Region;
 use super::{AddressSpace, Backing, Permissions};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What an access wanted to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,27 @@ impl std::error::Error for MemoryFault {}
 
 const ENTRIES: usize = 4;
 
+/// An access in progress, counted while unmapping has to wait for it.
+#[derive(Debug)]
+struct InProgress<'a>(Option<&'a AtomicU32>);
+
+impl Drop for InProgress<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(accesses) = self.0 {
+            accesses.fetch_sub(1, Ordering::Release);
+        }
+    }
+}
+
+/// Where an access goes.
+struct Place<'a> {
+    region: &'a Region,
+    /// In the region's backing.
+    offset: u64,
+    access: InProgress<'a>,
+}
+
 /// An address space as one processor sees it, with a cache of the last translations.
 /// Each thread that touches memory has its own.
 #[derive(Debug)]
@@ -74,14 +95,12 @@ macro_rules! access {
         #[inline]
         pub fn $read(&mut self, address: u64) -> Result<$int, MemoryFault> {
             const SIZE: u64 = size_of::<$int>() as u64;
-            match self.translate(address, SIZE, Access::Read)? {
-                Some((region, offset)) => Ok(region.backing.$load(offset)),
-                None => {
-                    let mut bytes = [0; SIZE as usize];
-                    self.read_bytes(address, &mut bytes)?;
-                    Ok(<$int>::from_le_bytes(bytes))
-                }
+            if let Some(place) = self.translate(address, SIZE, Access::Read)? {
+                return Ok(place.region.backing.$load(place.offset));
             }
+            let mut bytes = [0; SIZE as usize];
+            self.read_bytes(address, &mut bytes)?;
+            Ok(<$int>::from_le_bytes(bytes))
         }
 
         /// Stores a value; any alignment.
@@ -91,13 +110,11 @@ macro_rules! access {
         #[inline]
         pub fn $write(&mut self, address: u64, value: $int) -> Result<(), MemoryFault> {
             const SIZE: u64 = size_of::<$int>() as u64;
-            match self.translate(address, SIZE, Access::Write)? {
-                Some((region, offset)) => {
-                    region.backing.$store(offset, value);
-                    Ok(())
-                }
-                None => self.write_bytes(address, &value.to_le_bytes()),
+            if let Some(place) = self.translate(address, SIZE, Access::Write)? {
+                place.region.backing.$store(place.offset, value);
+                return Ok(());
             }
+            self.write_bytes(address, &value.to_le_bytes())
         }
     };
 }
@@ -113,15 +130,9 @@ impl View {
         &self.space
     }
 
-    /// The region and the offset into its backing of an access that lies in one region;
-    /// `None` when it starts in one and ends beyond it.
+    /// The cache entry with the region that contains `address`.
     #[inline]
-    fn translate(
-        &mut self,
-        address: u64,
-        size: u64,
-        access: Access,
-    ) -> Result<Option<(&Region, u64)>, MemoryFault> {
+    fn locate(&mut self, address: u64, access: Access) -> Result<usize, MemoryFault> {
         let generation = self.space.generation();
         if generation != self.generation {
             self.cached = [const { None }; ENTRIES];
@@ -130,13 +141,37 @@ impl View {
         let hit = self.cached.iter().position(|entry| {
             entry.as_ref().is_some_and(|r| address.wrapping_sub(r.start) < r.length)
         });
-        let index = match hit {
-            Some(index) => index,
-            None => self.fill(address, access)?,
+        match hit {
+            Some(index) => Ok(index),
+            None => self.fill(address, access),
+        }
+    }
+
+    /// Where an access goes that lies in one region; `None` when it starts in one and ends beyond it.
+    #[inline]
+    fn translate(
+        &mut self,
+        address: u64,
+        size: u64,
+        access: Access,
+    ) -> Result<Option<Place<'_>>, MemoryFault> {
+        let index = loop {
+            let index = self.locate(address, access)?;
+            let region = self.cached[index].as_ref();
+            let Some(accesses) = region.and_then(|region| region.accesses.as_deref()) else {
+                break index;
+            };
+            accesses.fetch_add(1, Ordering::SeqCst);
+            if self.space.generation() == self.generation {
+                break index;
+            }
+            // Unmapped, perhaps, before the access was counted.
+            accesses.fetch_sub(1, Ordering::SeqCst);
         };
         let Some(region) = &self.cached[index] else {
             return Err(MemoryFault { address, access, reason: FaultReason::NotPresent });
         };
+        let in_progress = InProgress(region.accesses.as_deref());
         let fault = |reason| Err(MemoryFault { address, access, reason });
         let (needed, reason) = match access {
             Access::Read => (Permissions::READ, FaultReason::NoRead),
@@ -149,7 +184,7 @@ impl View {
         }
         let within = address - region.start;
         let whole = within.checked_add(size).is_some_and(|end| end <= region.length);
-        Ok(whole.then_some((region, region.offset + within)))
+        Ok(whole.then_some(Place { region, offset: region.offset + within, access: in_progress }))
     }
 
     #[cold]
@@ -174,8 +209,9 @@ impl View {
     /// allows it; else `None`, and access by access says what is wrong.
     #[inline]
     pub fn window(&mut self, address: u64, length: u64, access: Access) -> Option<Window<'_>> {
-        let (region, offset) = self.translate(address, length, access).ok()??;
-        Some(Window { backing: &region.backing, shift: address.wrapping_sub(offset) })
+        let Place { region, offset, access } = self.translate(address, length, access).ok()??;
+        let shift = address.wrapping_sub(offset);
+        Some(Window { backing: &region.backing, shift, _access: access })
     }
 
     /// Loads bytes; they may span mappings.
@@ -183,9 +219,9 @@ impl View {
     /// # Errors
     /// When one of them may not be read.
     pub fn read_bytes(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), MemoryFault> {
-        for (at, byte) in (address..).zip(bytes) {
-            let (region, offset) = self.byte(at, Access::Read)?;
-            *byte = region.backing.load_u8(offset);
+        for (at, byte) in (0..).zip(bytes) {
+            let place = self.byte(address.wrapping_add(at), Access::Read)?;
+            *byte = place.region.backing.load_u8(place.offset);
         }
         Ok(())
     }
@@ -195,9 +231,9 @@ impl View {
     /// # Errors
     /// When one of them may not be written.
     pub fn write_bytes(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryFault> {
-        for (at, &byte) in (address..).zip(bytes) {
-            let (region, offset) = self.byte(at, Access::Write)?;
-            region.backing.store_u8(offset, byte);
+        for (at, &byte) in (0..).zip(bytes) {
+            let place = self.byte(address.wrapping_add(at), Access::Write)?;
+            place.region.backing.store_u8(place.offset, byte);
         }
         Ok(())
     }
@@ -208,7 +244,7 @@ impl View {
     /// When the address may not be executed.
     pub fn fetch(&mut self, address: u64) -> Result<u32, MemoryFault> {
         match self.translate(address, 4, Access::Execute)? {
-            Some((region, offset)) => Ok(region.backing.load_u32(offset)),
+            Some(place) => Ok(place.region.backing.load_u32(place.offset)),
             None => Err(MemoryFault {
                 address: address + 3,
                 access: Access::Execute,
@@ -230,8 +266,8 @@ impl View {
         let misaligned =
             MemoryFault { address, access: Access::Atomic, reason: FaultReason::Misaligned };
         match self.translate(address, 4, Access::Atomic)? {
-            Some((region, offset)) if address.is_multiple_of(4) => {
-                let cell = region.backing.atomic_u32(offset).ok_or(misaligned)?;
+            Some(place) if address.is_multiple_of(4) => {
+                let cell = place.region.backing.atomic_u32(place.offset).ok_or(misaligned)?;
                 let old = cell
                     .fetch_update(Ordering::AcqRel, Ordering::Acquire, |value| Some(update(value)));
                 Ok(old.unwrap_or_else(|value| value))
@@ -253,8 +289,8 @@ impl View {
         let misaligned =
             MemoryFault { address, access: Access::Atomic, reason: FaultReason::Misaligned };
         match self.translate(address, 8, Access::Atomic)? {
-            Some((region, offset)) if address.is_multiple_of(8) => {
-                let cell = region.backing.atomic_u64(offset).ok_or(misaligned)?;
+            Some(place) if address.is_multiple_of(8) => {
+                let cell = place.region.backing.atomic_u64(place.offset).ok_or(misaligned)?;
                 let old = cell
                     .fetch_update(Ordering::AcqRel, Ordering::Acquire, |value| Some(update(value)));
                 Ok(old.unwrap_or_else(|value| value))
@@ -292,7 +328,7 @@ impl View {
         self.write_u64(address, value)
     }
 
-    fn byte(&mut self, address: u64, access: Access) -> Result<(&Region, u64), MemoryFault> {
+    fn byte(&mut self, address: u64, access: Access) -> Result<Place<'_>, MemoryFault> {
         self.translate(address, 1, access)?.ok_or(MemoryFault {
             address,
             access,
@@ -307,6 +343,7 @@ pub struct Window<'a> {
     backing: &'a Backing,
     /// GPU address minus offset in the backing.
     shift: u64,
+    _access: InProgress<'a>,
 }
 
 impl Window<'_> {
@@ -352,6 +389,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_end_of_the_address_space_is_not_mapped() {
+        let mut view = View::new(Arc::new(AddressSpace::new()));
+        for address in [u64::MAX, u64::MAX - 3] {
+            let reason = FaultReason::NotPresent;
+            let fault = MemoryFault { address, access: Access::Read, reason };
+            assert_eq!(view.read_bytes(address, &mut [0; 8]), Err(fault));
+            let fault = MemoryFault { access: Access::Write, ..fault };
+            assert_eq!(view.write_bytes(address, &[0; 8]), Err(fault));
+        }
+    }
+
+    #[test]
     fn windows_are_whole_and_allowed_ranges() {
         let space = Arc::new(AddressSpace::new());
         let backing = Arc::new(Backing::zeroed(8192));
@@ -362,6 +411,7 @@ mod tests {
         let mut dwords = [0; 3];
         window.load_dwords(0x1004, &mut dwords);
         assert_eq!((dwords, window.load_u32(0x1008)), ([0, 7, 0], 7));
+        drop(window);
         assert!(view.window(0x1000, 4097, Access::Read).is_none());
         assert!(view.window(0x1ffc, u64::MAX, Access::Read).is_none());
         assert!(view.window(0x1000, 4, Access::Write).is_none());

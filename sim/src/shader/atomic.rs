@@ -1,6 +1,7 @@
 //! Atomic operations of FLAT, GLOBAL, SCRATCH, BUFFER and DS.
 
 use super::code::Op;
+use super::float::{settle32, settle64};
 use super::place::Place;
 use super::transfer::Registers;
 use super::wave::{Env, LANES, Step, Stop, Wave};
@@ -118,7 +119,7 @@ impl Function {
                     old
                 }
             }
-            Function::AddFloat => (float(old) + float(a)).to_bits(),
+            Function::AddFloat => settle32((float(old) + float(a)).to_bits(), &[old, a]),
             Function::MaskOr => old & !a | b,
             Function::Wrap => {
                 if old >= a {
@@ -189,7 +190,7 @@ impl Function {
                     old
                 }
             }
-            Function::AddFloat => (float(old) + float(a)).to_bits(),
+            Function::AddFloat => settle64((float(old) + float(a)).to_bits(), &[old, a]),
             Function::MaskOr => old & !a | b,
             Function::Wrap => {
                 if old >= a {
@@ -261,8 +262,8 @@ pub(super) fn execute(
     places: &[Place; LANES],
 ) -> Step {
     let opcode = op.instruction.opcode;
-    let (function, bits) =
-        of(opcode).ok_or_else(|| Stop::illegal(format!("{} is not modelled", opcode.name())))?;
+    let (function, bits) = of(opcode)
+        .ok_or_else(|| Stop::not_modelled(format!("{} is not modelled", opcode.name())))?;
     let Registers { destination, data, returns } = registers;
     let compare = function.is_compare();
     for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {

@@ -19,10 +19,10 @@ impl Descriptor {
     fn read(wave: &Wave, first: u8) -> Result<Descriptor, Stop> {
         let word = |index: u8| wave.sgpr(first + index);
         if word(1) >> 30 != 0 {
-            return Err(Stop::illegal("a buffer with swizzled addresses is not modelled"));
+            return Err(Stop::not_modelled("a buffer with swizzled addresses is not modelled"));
         }
         if word(3) >> 23 & 1 != 0 {
-            return Err(Stop::illegal("a buffer with ADD_TID_ENABLE is not modelled"));
+            return Err(Stop::not_modelled("a buffer with ADD_TID_ENABLE is not modelled"));
         }
         Ok(Descriptor {
             base: u64::from(word(0)) | u64::from(word(1) & 0xffff) << 32,
@@ -79,10 +79,10 @@ pub(super) fn run(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         return Ok(());
     }
     if tfe {
-        return Err(Stop::illegal("texture fail enable on a buffer is not modelled"));
+        return Err(Stop::not_modelled("texture fail enable on a buffer is not modelled"));
     }
     let descriptor = Descriptor::read(wave, srsrc)?;
-    let scalar = u64::from(wave.s32(soffset, 0));
+    let scalar = u64::from(wave.s32(soffset, op.constants[0]));
     let size = size(opcode);
     let registers = Registers { destination: vdata.into(), data: vdata.into(), returns: glc };
     let index_register = usize::from(vaddr);

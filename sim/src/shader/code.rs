@@ -3,7 +3,7 @@
 use super::wave::{Env, Step, Stop, Wave};
 use super::{Launch, operands, resolve};
 use crate::memory::{MemoryFault, View};
-use amdgpu_isa::{Instruction, Target};
+use amdgpu_isa::{DecodeError, Instruction, Target};
 use std::collections::HashMap;
 
 /// Executes one instruction.
@@ -92,7 +92,7 @@ impl<'a> Code<'a> {
     fn fill(&mut self, pc: u64, memory: &mut View) -> Result<u32, Stop> {
         let instruction = decode_at(self.target, pc, memory)?;
         let run = resolve::handler(&instruction).ok_or_else(|| {
-            Stop::illegal(format!("{} is not modelled", instruction.opcode.name()))
+            Stop::not_modelled(format!("{} is not modelled", instruction.opcode.name()))
         })?;
         operands::check(&instruction, self.launch.vgprs(), self.launch.wave32)?;
         let constants = operands::constants(&instruction, self.launch);
@@ -121,6 +121,10 @@ pub(super) fn decode_at(target: Target, pc: u64, memory: &mut View) -> Result<In
     match (amdgpu_isa::decode(target, &words[..fetched]), fault) {
         (Ok(instruction), _) => Ok(instruction),
         (Err(_), Some(fault)) if fetched < 2 => Err(fault.into()),
-        (Err(error), _) => Err(Stop::illegal(error.to_string())),
+        (Err(DecodeError::UnknownFormat { .. } | DecodeError::UnknownOpcode { .. }), _) => {
+            Err(Stop::illegal(format!("{:#010x} is no instruction", words[0])))
+        }
+        // Images and the like, which the hardware has; and fields of which nothing is known.
+        (Err(error), _) => Err(Stop::not_modelled(error.to_string())),
     }
 }

@@ -1,10 +1,10 @@
 //! Program control: SOPP, and messages.
 
-use super::WaveFaultKind;
+use super::WaveInterrupt;
 use super::code::Op;
-use super::registers;
 use super::scalar::mismatch;
-use super::wave::{EXEC, Env, State, Step, Stop, TTMP0, VCC, Wave};
+use super::trap;
+use super::wave::{EXEC, Env, M0, State, Step, Stop, VCC, Wave};
 use amdgpu_isa::{Fields, Opcode};
 
 /// Message numbers of `s_sendmsg` and `s_sendmsg_rtn` (RDNA3 ISA document, "S_SENDMSG").
@@ -20,6 +20,9 @@ mod message {
     pub(super) const GET_REALTIME: u32 = 131;
     pub(super) const GET_TBA: u32 = 133;
 }
+
+/// `s_sethalt` bit 2: FATAL_HALT, which halts inside the trap handler, too.
+const FATAL_HALT: u16 = 4;
 
 /// SOPP.
 pub(super) fn sopp(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
@@ -82,47 +85,47 @@ pub(super) fn sopp(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
             env.invalidate_code = true;
             Ok(())
         }
-        S_TRAP => trap(wave, op, env, simm16 as u8),
-        S_SENDMSG | S_SENDMSGHALT => send(op.instruction.opcode, simm16),
-        S_SETHALT => match simm16 & 1 {
-            0 => Ok(()),
-            _ => Err(Stop::illegal(
-                "s_sethalt 1 would halt the wave for a debugger that is not there",
-            )),
+        S_TRAP => trap::execute(wave, op, env.launch, simm16 as u8),
+        S_SENDMSG => send(wave, env, simm16),
+        S_SENDMSGHALT => {
+            send(wave, env, simm16)?;
+            set_halt(wave, true)
+        }
+        S_SETHALT => match (simm16 & FATAL_HALT != 0, simm16 & 1 != 0) {
+            (false, halt) => set_halt(wave, halt),
+            (true, true) => Err(trap::halt(wave)),
+            (true, false) => Ok(()),
         },
         S_CODE_END => Err(Stop::illegal("s_code_end: execution ran past the end of the program")),
-        other => Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }
 
-/// `s_trap`: enters the trap handler, or faults when there is none.
-///
-/// TTMP1:TTMP0 hold the PC of the instruction, and the trap id in bits 55:48
-/// (RDNA3 ISA document, "S_TRAP").
-fn trap(wave: &mut Wave, op: &Op, env: &Env<'_>, id: u8) -> Step {
-    let Some((handler, _)) = env.launch.trap_handler else {
-        return Err(Stop::Fault(Box::new(WaveFaultKind::Trap(id))));
-    };
-    let pc = wave.pc - u64::from(op.instruction.size);
-    wave.set_sgpr64(TTMP0, pc & 0xffff_ffff_ffff | u64::from(id) << 48);
-    wave.privileged = true;
-    wave.pc = handler;
-    Ok(())
+/// STATUS.HALT takes effect at once outside the trap handler, and when it is left inside (RDNA3 ISA document,
+/// "S_SETHALT").
+fn set_halt(wave: &mut Wave, halt: bool) -> Step {
+    wave.halt = halt;
+    if halt && !wave.privileged { Err(trap::halt(wave)) } else { Ok(()) }
 }
 
-fn send(opcode: Opcode, simm16: u16) -> Step {
+fn send(wave: &Wave, env: &Env<'_>, simm16: u16) -> Step {
     match simm16 & 0xff {
+        message::INTERRUPT => {
+            env.outside.wave_interrupt(WaveInterrupt {
+                data: wave.sgpr(M0) & WaveInterrupt::DATA,
+                privileged: wave.privileged,
+                wave: (wave.id & 0x1f) as u8,
+            });
+            Ok(())
+        }
         // The wave ends next; what it frees is freed then.
         message::DEALLOC_VGPRS => Ok(()),
-        message::STALL_WAVE_GEN
-        | message::HALT_WAVES
-        | message::HS_TESSFACTOR
-        | message::INTERRUPT => Err(Stop::illegal(format!(
-            "{} of message {}, which nothing here receives",
-            opcode.name(),
-            simm16 & 0xff
-        ))),
-        other => Err(Stop::illegal(format!("message {other} does not exist"))),
+        other @ (message::STALL_WAVE_GEN | message::HALT_WAVES | message::HS_TESSFACTOR) => {
+            Err(Stop::not_modelled(format!(
+                "s_sendmsg of message {other}, which nothing here receives"
+            )))
+        }
+        other => Err(Stop::not_modelled(format!("message {other}, which does not exist"))),
     }
 }
 
@@ -130,16 +133,14 @@ fn send(opcode: Opcode, simm16: u16) -> Step {
 pub(super) fn send_and_return(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     let Fields::Sop1 { sdst, ssrc0 } = op.instruction.fields else { return mismatch(op) };
     let value = match u32::from(ssrc0.0) {
-        message::GET_REALTIME => registers::realtime(),
-        message::GET_DOORBELL => {
-            return Err(Stop::illegal("message GET_DOORBELL, which nothing here answers"));
+        message::GET_REALTIME => env.outside.clock(),
+        message::GET_DOORBELL => env.outside.doorbell_id().into(),
+        // Those of Linux's handler, which is not in memory here.
+        message::GET_DDID | message::GET_TMA | message::GET_TBA => {
+            let text = format!("s_sendmsg_rtn of message {}, which nothing here answers", ssrc0.0);
+            return Err(Stop::not_modelled(text));
         }
-        message::GET_DDID => {
-            return Err(Stop::illegal("message GET_DDID, which nothing here answers"));
-        }
-        message::GET_TMA => env.launch.trap_handler.map_or(0, |(_, data)| data),
-        message::GET_TBA => env.launch.trap_handler.map_or(0, |(handler, _)| handler),
-        other => return Err(Stop::illegal(format!("message {other} returns nothing"))),
+        other => return Err(Stop::not_modelled(format!("message {other} returns nothing"))),
     };
     if op.instruction.opcode == Opcode::S_SENDMSG_RTN_B64 {
         wave.set_sgpr64(sdst, value);

@@ -59,7 +59,7 @@ pub(super) fn scratch(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         return mismatch(op);
     };
     if !env.launch.uses_scratch() {
-        return Err(Stop::illegal(
+        return Err(Stop::not_modelled(
             "scratch access, but the dispatch has none (COMPUTE_PGM_RSRC2.SCRATCH_EN, COMPUTE_TMPRING_SIZE)",
         ));
     }
@@ -141,5 +141,5 @@ pub(super) fn flat(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
 
 #[cold]
 fn unmodelled(op: &Op) -> Stop {
-    Stop::illegal(format!("{} is not modelled", op.instruction.opcode.name()))
+    Stop::not_modelled(format!("{} is not modelled", op.instruction.opcode.name()))
 }

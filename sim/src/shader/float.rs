@@ -140,6 +140,11 @@ pub(super) fn add32(mode: &Mode, a: u32, b: u32) -> u32 {
     flush_out32(mode, settle32(sum, &[a, b]))
 }
 
+/// f32 subtraction with all of MODE. A NaN keeps its sign: it is an operand, not negated and added.
+pub(super) fn sub32(mode: &Mode, a: u32, b: u32) -> u32 {
+    if is_nan32(b) { settle32(b, &[a, b]) } else { add32(mode, a, b ^ SIGN32) }
+}
+
 /// f32 multiplication with all of MODE.
 pub(super) fn mul32(mode: &Mode, a: u32, b: u32) -> u32 {
     let (a, b) = (flush_in32(mode, a), flush_in32(mode, b));
@@ -318,6 +323,11 @@ fn value_truncated(value: f64) -> u32 {
         return sign | 0x7f80_0000;
     }
     sign | ((magnitude - 0x3800_0000_0000_0000) >> 29) as u32
+}
+
+/// f16 subtraction with all of MODE; NaNs as in [`sub32`].
+pub(super) fn sub16(mode: &Mode, a: u32, b: u32) -> u32 {
+    if is_nan16(b) { settle16(b & 0xffff, &[a, b]) } else { add16(mode, a, b ^ SIGN16) }
 }
 
 /// f16 addition with all of MODE.

@@ -32,6 +32,11 @@ impl Launch {
         std::array::from_fn(|i| u64::from(self.grid[i].div_ceil(self.workgroup[i].max(1))))
     }
 
+    /// Whether waves take traps (STATUS.TRAP_EN): RSRC2.TRAP_PRESENT.
+    pub(super) fn takes_traps(&self) -> bool {
+        self.rsrc2 >> 6 & 1 != 0
+    }
+
     /// Whether the kernel uses scratch (RSRC2.SCRATCH_EN) and the dispatch provides it.
     pub(super) fn uses_scratch(&self) -> bool {
         self.rsrc2 & 1 != 0 && self.scratch_bytes_per_wave != 0
@@ -74,11 +79,12 @@ impl Group {
 /// Sets a wave up (LLVM's AMDGPUUsage document, "Initial Kernel Execution State": user SGPRs, then the
 /// workgroup ids that RSRC2 enables; packed work-item ids in VGPR 0; scratch by FLAT_SCRATCH).
 pub(super) fn prepare(wave: &mut Wave, launch: &Launch, group: Group, number: u32, scratch: u64) {
-    wave.reset();
+    wave.reset(launch.fill);
     wave.pc = launch.program;
     wave.id = number;
     wave.scratch = scratch;
     wave.mode = Mode::from_rsrc1(launch.rsrc1);
+    wave.privileged = launch.rsrc1 >> 20 & 1 != 0;
     let user = (launch.rsrc2 >> 1 & 0x1f) as u8;
     for code in 0..user {
         wave.set_sgpr(code, launch.user_data[usize::from(code)]);

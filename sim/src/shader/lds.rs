@@ -8,10 +8,12 @@ pub(super) struct Lds {
 }
 
 impl Lds {
-    /// Zeroed LDS.
-    pub(super) fn reset(&mut self, bytes: u32) {
-        self.bytes.clear();
+    /// LDS of so many bytes, with `fill` in all dwords.
+    pub(super) fn reset(&mut self, bytes: u32, fill: u32) {
         self.bytes.resize(bytes as usize, 0);
+        let (dwords, rest) = self.bytes.as_chunks_mut();
+        dwords.fill(fill.to_le_bytes());
+        rest.fill(0);
     }
 
     /// The bytes of an access, when all are in range.

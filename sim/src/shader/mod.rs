@@ -6,10 +6,29 @@
 //! - `schedule`: workgroups and waves in turn, on one host thread or several.
 //! - `launch`: the registers a wave starts with.
 //! - `code`, `resolve`, `operands`: the instruction cache; each instruction is decoded once a dispatch.
-//! - `scalar`, `control`, `smem`, `registers`: the scalar side.
+//! - `scalar`, `control`, `smem`, `registers`: the scalar side; `trap`: traps and exceptions.
 //! - `vector`: the vector ALU; `wmma`: matrices.
 //! - `flat`, `buffer`, `share` (LDS): memory; `place`, `transfer`, `atomic`: what they have in common.
 //! - `mode`, `float`, `soft`: floating point as MODE asks.
+//!
+//! # What it does not model
+//! Of what no program can be wrong about:
+//! - **Time.** The cycle counter counts the wave's instructions; `s_sleep` lets other waves go on; priorities,
+//!   clauses, delays and prefetching are nothing.
+//! - **The place of a wave.** HW_ID names the first slot of the machine for all.
+//!
+//! Of what a wrong program gets away with here:
+//! - **Waiting.** Memory operations are complete when they are executed, so that a missing `s_waitcnt` does no
+//!   harm; nor do hazards that a program must avoid by `s_nop`, `s_waitcnt_depctr` or the order of its instructions.
+//! - **Caches.** All memory is one: GLC, SLC, DLC and invalidations are nothing, and stores are visible at once.
+//! - **Order.** Waves of a workgroup take turns of thousands of instructions, always in the same order, and
+//!   workgroups start in theirs: many a data race has one outcome only.
+//! - **Scratch** is where the dispatch's waves have it, not where the wave's slot on the machine would.
+//! - **What nothing has set** has one value ([`Launch::fill`]), not what earlier waves left.
+//!
+//! Refused, with a text that says what: formats without handlers (images, typed buffers, exports, parameter loads),
+//! GDS, swizzled buffers, messages and registers for which nothing here stands, registers beyond those allocated,
+//! misaligned tuples of SGPRs, dual issue in wave64. Arithmetic exceptions are never raised.
 #![expect(clippy::needless_range_loop, reason = "a lane number indexes several registers at once")]
 
 mod atomic;
@@ -18,6 +37,7 @@ mod code;
 mod control;
 mod flat;
 mod float;
+pub(crate) mod host_float;
 mod launch;
 mod lds;
 mod mode;
@@ -31,15 +51,19 @@ mod share;
 mod smem;
 mod soft;
 mod special;
+#[cfg(test)]
+mod tests;
 mod transfer;
+mod trap;
 mod vector;
 mod wave;
 mod wmma;
 
+use crate::clock::Clock;
 use crate::memory::{AddressSpace, MemoryFault};
 use crate::profile::Gpu;
 use amdgpu_isa::Target;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::available_parallelism;
 
@@ -64,6 +88,11 @@ pub struct Launch {
     pub workgroup: [u32; 3],
     /// Bytes of LDS of one workgroup.
     pub lds_bytes: u32,
+    /// Waves that one compute unit holds at once, by its wave slots and by the VGPRs of each.
+    pub waves_per_compute_unit: u32,
+    /// What registers and LDS hold that nothing has set: on hardware what earlier waves left, so that a kernel may
+    /// not count on any value.
+    pub fill: u32,
     /// Address of the scratch of all waves.
     pub scratch_base: u64,
     /// Bytes of scratch of one wave; 0 when the kernel uses none.
@@ -74,19 +103,22 @@ pub struct Launch {
     pub shared_aperture_hi: u32,
     /// Bits 63:32 of the scratch aperture of flat addresses.
     pub private_aperture_hi: u32,
-    /// Address of the trap handler (TBA) and its data (TMA), when one is installed.
+    /// Address of the process's trap handler and its data, when one is installed (SET_TRAP_HANDLER). RSRC2 says
+    /// whether waves take traps at all.
     pub trap_handler: Option<(u64, u64)>,
 }
 
-/// Why waves stopped before their end.
+/// What keeps a wave from its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaveFaultKind {
-    /// A memory access was refused.
+    /// The page tables refused a memory access. Ends the dispatch.
     Memory(MemoryFault),
-    /// The instruction is not one of the target's, or not one this core executes (the text says which).
+    /// Something that this core does not model. Ends the dispatch.
+    NotModelled(String),
+    /// An exception: no instruction of the target's, or one that the wave may not execute.
     IllegalInstruction(String),
-    /// `s_trap` with this id and no trap handler.
-    Trap(u8),
+    /// An exception: a memory access was refused before it came to the page tables.
+    MemoryViolation(MemoryFault),
     /// Stopped from outside: the queue was destroyed or reset.
     Killed,
 }
@@ -110,12 +142,78 @@ impl WaveFault {
     /// A dispatch that no wave can start of.
     fn before_start(launch: &Launch, reason: String) -> WaveFault {
         WaveFault {
-            kind: WaveFaultKind::IllegalInstruction(reason),
+            kind: WaveFaultKind::NotModelled(reason),
             pc: launch.program,
             instruction: None,
             workgroup: [0; 3],
             wave: 0,
         }
+    }
+}
+
+/// An interrupt that a wave sends (`s_sendmsg` of MSG_INTERRUPT).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaveInterrupt {
+    /// M0 23:0.
+    pub data: u32,
+    /// Whether STATUS.PRIV was set.
+    pub privileged: bool,
+    /// Number of the wave's slot; its place on the machine is always the first.
+    pub wave: u8,
+}
+
+impl WaveInterrupt {
+    /// Bits of `data`.
+    pub const DATA: u32 = 0xff_ffff;
+    /// `SQ_INTERRUPT_WORD_WAVE_CTXID0__PRIV_MASK`
+    pub const PRIVILEGED: u32 = 1 << 26;
+
+    /// The context ids of the interrupt's ring entry (kfd_int_process_v11.c, `SQ_INTERRUPT_WORD_WAVE_CTXID*`).
+    pub fn context_ids(&self) -> [u32; 2] {
+        /// `SQ_INTERRUPT_WORD_ENCODING_INST`, in CTXID1 7:6.
+        const ENCODING_INST: u32 = 1 << 6;
+        let privileged = if self.privileged { WaveInterrupt::PRIVILEGED } else { 0 };
+        [self.data & WaveInterrupt::DATA | privileged | u32::from(self.wave) << 27, ENCODING_INST]
+    }
+}
+
+/// The rest of the GPU, as waves meet it. All methods are called from the threads that run waves.
+pub trait Outside: Sync {
+    /// Whether waves are to be killed.
+    fn is_stopped(&self) -> bool;
+
+    /// The GPU's timestamp counter, ticks of 10 ns: that of completion signals, too.
+    fn clock(&self) -> u64;
+
+    /// Number of the doorbell of the queue that the waves came from.
+    fn doorbell_id(&self) -> u16 {
+        0
+    }
+
+    /// A wave sends an interrupt.
+    fn wave_interrupt(&self, interrupt: WaveInterrupt) {
+        _ = interrupt;
+    }
+
+    /// A wave raises an exception. This is for whoever watches the simulation: on hardware nobody hears of it unless
+    /// the trap handler tells.
+    fn exception(&self, fault: &WaveFault) {
+        _ = fault;
+    }
+}
+
+/// A flag that kills the waves. Nobody hears what they say, so an exception sets it, too. The clock is the host's.
+impl Outside for AtomicBool {
+    fn is_stopped(&self) -> bool {
+        self.load(Ordering::Relaxed)
+    }
+
+    fn clock(&self) -> u64 {
+        Clock::Host.gpu_ticks()
+    }
+
+    fn exception(&self, _fault: &WaveFault) {
+        self.store(true, Ordering::Relaxed);
     }
 }
 
@@ -128,7 +226,8 @@ pub struct Statistics {
     pub instructions: u64,
 }
 
-/// Runs a dispatch to its end on one host thread, or on more when it is large.
+/// Runs a dispatch to its end on one host thread, or on more when it is large. When a wave halts, that is when it is
+/// stopped from outside.
 ///
 /// # Errors
 /// The wave that faulted (of several, that of the lowest workgroup); all others have stopped then.
@@ -136,12 +235,12 @@ pub fn run(
     gpu: &Gpu,
     launch: &Launch,
     memory: &Arc<AddressSpace>,
-    stop: &AtomicBool,
+    outside: &dyn Outside,
 ) -> Result<Statistics, WaveFault> {
     // Asking reads files, so it is done once.
     static THREADS: OnceLock<usize> = OnceLock::new();
     let threads = THREADS.get_or_init(|| available_parallelism().map_or(1, usize::from));
-    run_on(gpu, launch, memory, stop, *threads)
+    run_on(gpu, launch, memory, outside, *threads)
 }
 
 /// Runs a dispatch to its end on at most `threads` host threads. Their number changes no result that the order
@@ -153,12 +252,12 @@ pub fn run_on(
     gpu: &Gpu,
     launch: &Launch,
     memory: &Arc<AddressSpace>,
-    stop: &AtomicBool,
+    outside: &dyn Outside,
     threads: usize,
 ) -> Result<Statistics, WaveFault> {
     let Some(target) = Target::from_gfx_target_version(gpu.gfx_target_version) else {
         let text = format!("the shader core has no instruction tables for {}", gpu.name);
         return Err(WaveFault::before_start(launch, text));
     };
-    schedule::Dispatch::new(gpu, target, launch, memory, stop).run(threads)
+    schedule::Dispatch::new(gpu, target, launch, memory, outside).run(threads)
 }

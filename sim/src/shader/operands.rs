@@ -31,21 +31,78 @@ pub(super) fn constants(instruction: &Instruction, launch: &Launch) -> [u64; 3] 
         Fields::Sop2 { ssrc0, ssrc1, .. } | Fields::Sopc { ssrc0, ssrc1 } => {
             [value(*ssrc0, kinds[0]), value(*ssrc1, kinds[1]), literal.into()]
         }
+        Fields::Mubuf { soffset, .. } => [value(*soffset, OperandKind::U32), 0, 0],
         _ => [0; 3],
     }
 }
 
-/// Refuses an instruction that names a VGPR beyond the `allocated` ones. The hardware would read VGPR 0 and
-/// drop the write (RDNA3 ISA document, 3.3.2.1), which no correct program asks for.
+/// Refuses what no correct program asks for:
+/// - dual issue in wave64, which is for wave32 only (RDNA3 ISA document, 7.6 "Dual issue VALU");
+/// - a tuple of SGPRs that does not begin at an even one, or at a multiple of four when it is longer than two
+///   (RDNA3 ISA document, "SGPR alignment"; the hardware, and LLVM when it disassembles, drops the low bits);
+/// - a VGPR beyond the `allocated` ones. The hardware would read VGPR 0 and drop the write (RDNA3 ISA document,
+///   3.3.2.1).
 pub(super) fn check(instruction: &Instruction, allocated: usize, wave32: bool) -> Result<(), Stop> {
+    let name = instruction.opcode.name();
+    if matches!(instruction.fields, Fields::Vopd { .. }) && !wave32 {
+        return Err(Stop::not_modelled(format!("{name} in VOPD, which wave64 does not have")));
+    }
+    if let Some((first, dwords)) = misaligned_sgprs(instruction, wave32) {
+        return Err(Stop::not_modelled(format!(
+            "{name} of {dwords} SGPRs from s{first}, which is not a multiple of {}",
+            alignment(dwords)
+        )));
+    }
     let highest = highest_vgpr(instruction, wave32);
     match highest {
-        Some(register) if register >= allocated => Err(Stop::illegal(format!(
-            "{} uses v{register}, but the dispatch allocates {allocated} VGPRs to a wave (COMPUTE_PGM_RSRC1.VGPRS)",
-            instruction.opcode.name()
+        Some(register) if register >= allocated => Err(Stop::not_modelled(format!(
+            "{name} uses v{register}, but the dispatch allocates {allocated} VGPRs to a wave (COMPUTE_PGM_RSRC1.VGPRS)"
         ))),
         _ => Ok(()),
     }
+}
+
+/// What the first of so many SGPRs must be a multiple of.
+fn alignment(dwords: u8) -> u16 {
+    match dwords {
+        0 | 1 => 1,
+        2 => 2,
+        _ => 4,
+    }
+}
+
+/// The first tuple of SGPRs that is misaligned, and its length.
+fn misaligned_sgprs(instruction: &Instruction, wave32: bool) -> Option<(u16, u8)> {
+    let info = instruction.opcode.info();
+    let dwords = |kind: OperandKind| kind.dwords(wave32);
+    let scalar = |source: Src, kind: OperandKind| (source.0, dwords(kind));
+    let named = |code: u8, kind: OperandKind| (u16::from(code), dwords(kind));
+    let [first, second, third] = info.src;
+    const NONE: (u16, u8) = (0, 0);
+    let tuples = match &instruction.fields {
+        Fields::Sop1 { sdst, ssrc0 } => [named(*sdst, info.dst), scalar(*ssrc0, first), NONE, NONE],
+        Fields::Sop2 { sdst, ssrc0, ssrc1 } => {
+            [named(*sdst, info.dst), scalar(*ssrc0, first), scalar(*ssrc1, second), NONE]
+        }
+        Fields::Sopc { ssrc0, ssrc1 } => {
+            [scalar(*ssrc0, first), scalar(*ssrc1, second), NONE, NONE]
+        }
+        Fields::Sopk { sdst, .. } => [named(*sdst, info.dst), NONE, NONE, NONE],
+        Fields::Smem { sdata, sbase, .. } => {
+            [named(*sdata, info.dst), named(*sbase, first), NONE, NONE]
+        }
+        Fields::Valu(v) => [
+            named(v.sdst, OperandKind::Mask),
+            scalar(v.src[0], first),
+            scalar(v.src[1], second),
+            scalar(v.src[2], third),
+        ],
+        Fields::Flat { saddr, .. } if instruction.opcode.name().starts_with("GLOBAL") => {
+            [scalar(*saddr, OperandKind::U64), NONE, NONE, NONE]
+        }
+        _ => return None,
+    };
+    tuples.into_iter().find(|&(code, dwords)| code < 128 && code % alignment(dwords) != 0)
 }
 
 /// The last register of a run.

@@ -1,6 +1,7 @@
 //! Where a lane's memory access goes.
 
 use super::wave::{Env, Stop, Wave};
+use crate::memory::{Access, FaultReason, MemoryFault};
 
 /// One lane's target.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +61,18 @@ impl Place {
         } else {
             Place::Memory(address)
         }
+    }
+
+    /// Refuses an atomic of `size` bytes at an offset that is not a multiple of them; GPU memory looks itself.
+    pub(super) fn check_alignment(self, env: &Env<'_>, size: u32) -> Result<(), MemoryFault> {
+        let address = match self {
+            Place::Scratch(scratch) if !scratch.offset.is_multiple_of(size) => scratch.address(0),
+            Place::Lds(offset) if !offset.is_multiple_of(size) => {
+                u64::from(env.launch.shared_aperture_hi) << 32 | u64::from(offset)
+            }
+            _ => return Ok(()),
+        };
+        Err(MemoryFault { address, access: Access::Atomic, reason: FaultReason::Misaligned })
     }
 
     pub(super) fn load8(self, env: &mut Env<'_>, ahead: u32) -> Result<u8, Stop> {
@@ -156,6 +169,7 @@ impl Place {
         if let Place::Memory(address) = self {
             return Ok(env.memory.atomic_u32(address, update)?);
         }
+        self.check_alignment(env, 4)?;
         let old = self.load32(env, 0)?;
         self.store32(env, 0, update(old))?;
         Ok(old)
@@ -170,6 +184,7 @@ impl Place {
         if let Place::Memory(address) = self {
             return Ok(env.memory.atomic_u64(address, update)?);
         }
+        self.check_alignment(env, 8)?;
         let old = u64::from(self.load32(env, 0)?) | u64::from(self.load32(env, 4)?) << 32;
         let new = update(old);
         self.store32(env, 0, new as u32)?;

@@ -4,51 +4,49 @@ use super::code::Op;
 use super::float::{self, f32_to_i32, f32_to_u32};
 use super::mode::Mode;
 use super::registers;
+use super::trap;
 use super::wave::{EXEC, Env, M0, Step, Stop, Wave};
 use amdgpu_isa::{Fields, Opcode, Src};
 
 /// SOP1.
-pub(super) fn sop1(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
+pub(super) fn sop1(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     use Opcode::*;
     let Fields::Sop1 { sdst, ssrc0 } = op.instruction.fields else { return mismatch(op) };
-    let literal = op.literal();
+    let constant = op.constants[0];
     let opcode = op.instruction.opcode;
     match opcode {
         S_MOV_B32 => {
-            let value = wave.s32(ssrc0, literal);
+            let value = wave.s32(ssrc0, constant);
             wave.set_sgpr(sdst, value);
         }
         S_MOV_B64 => {
-            let value = match ssrc0.0 {
-                235..=238 => op.constants[0],
-                _ => wave.s64(ssrc0, literal),
-            };
+            let value = wave.s64(ssrc0, constant);
             wave.set_sgpr64(sdst, value);
         }
         S_CMOV_B32 => {
             if wave.scc {
-                let value = wave.s32(ssrc0, literal);
+                let value = wave.s32(ssrc0, constant);
                 wave.set_sgpr(sdst, value);
             }
         }
         S_CMOV_B64 => {
             if wave.scc {
-                let value = wave.s64(ssrc0, literal);
+                let value = wave.s64(ssrc0, constant);
                 wave.set_sgpr64(sdst, value);
             }
         }
         S_BITSET0_B32 | S_BITSET1_B32 => {
-            let bit = 1 << (wave.s32(ssrc0, literal) & 31);
+            let bit = 1 << (wave.s32(ssrc0, constant) & 31);
             let old = wave.sgpr(sdst);
             wave.set_sgpr(sdst, if opcode == S_BITSET1_B32 { old | bit } else { old & !bit });
         }
         S_BITSET0_B64 | S_BITSET1_B64 => {
-            let bit = 1 << (wave.s32(ssrc0, literal) & 63);
+            let bit = 1 << (wave.s32(ssrc0, constant) & 63);
             let old = wave.sgpr64(sdst);
             wave.set_sgpr64(sdst, if opcode == S_BITSET1_B64 { old | bit } else { old & !bit });
         }
         S_BITREPLICATE_B64_B32 => {
-            let value = u64::from(wave.s32(ssrc0, literal));
+            let value = u64::from(wave.s32(ssrc0, constant));
             let spread = (0..32).fold(0, |all, bit| all | ((value >> bit & 1) * 3) << (2 * bit));
             wave.set_sgpr64(sdst, spread);
         }
@@ -57,16 +55,16 @@ pub(super) fn sop1(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
             wave.set_sgpr(sdst, wave.sgpr(from));
         }
         S_MOVRELS_B64 => {
-            let from = relative(wave, ssrc0.0)?;
+            let from = relative_pair(wave, ssrc0.0)?;
             wave.set_sgpr64(sdst, wave.sgpr64(from));
         }
         S_MOVRELD_B32 => {
             let to = relative(wave, u16::from(sdst))?;
-            wave.set_sgpr(to, wave.s32(ssrc0, literal));
+            wave.set_sgpr(to, wave.s32(ssrc0, constant));
         }
         S_MOVRELD_B64 => {
-            let to = relative(wave, u16::from(sdst))?;
-            wave.set_sgpr64(to, wave.s64(ssrc0, literal));
+            let to = relative_pair(wave, u16::from(sdst))?;
+            wave.set_sgpr64(to, wave.s64(ssrc0, constant));
         }
         S_MOVRELSD_2_B32 => {
             let m0 = wave.sgpr(M0);
@@ -75,29 +73,28 @@ pub(super) fn sop1(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
             wave.set_sgpr(to, wave.sgpr(from));
         }
         S_GETPC_B64 => wave.set_sgpr64(sdst, wave.pc),
-        S_SETPC_B64 => wave.pc = wave.s64(ssrc0, literal) & !3,
+        S_SETPC_B64 => wave.pc = wave.s64(ssrc0, constant) & !3,
         S_SWAPPC_B64 => {
-            let target = wave.s64(ssrc0, literal) & !3;
+            let target = wave.s64(ssrc0, constant) & !3;
             wave.set_sgpr64(sdst, wave.pc);
             wave.pc = target;
         }
         S_RFE_B64 => {
             if !wave.privileged {
-                return Err(Stop::illegal("s_rfe_b64 outside the trap handler"));
+                return Err(Stop::illegal("s_rfe_b64 without privilege"));
             }
-            wave.privileged = false;
-            wave.pc = wave.s64(ssrc0, literal) & 0xffff_ffff_fffc;
+            return trap::leave(wave, env.launch, wave.s64(ssrc0, constant));
         }
-        _ => return sop1_value(wave, opcode, sdst, ssrc0, literal),
+        _ => return sop1_value(wave, opcode, sdst, ssrc0, constant),
     }
     Ok(())
 }
 
 /// SOP1 operations that compute a value and perhaps SCC.
-fn sop1_value(wave: &mut Wave, opcode: Opcode, sdst: u8, ssrc0: Src, literal: u32) -> Step {
+fn sop1_value(wave: &mut Wave, opcode: Opcode, sdst: u8, ssrc0: Src, constant: u64) -> Step {
     use Opcode::*;
-    let narrow = || wave.s32(ssrc0, literal);
-    let wide = || wave.s64(ssrc0, literal);
+    let narrow = || wave.s32(ssrc0, constant);
+    let wide = || wave.s64(ssrc0, constant);
     let set = |wave: &mut Wave, value: u32| {
         wave.set_sgpr(sdst, value);
         Ok(())
@@ -147,14 +144,9 @@ fn sop1_value(wave: &mut Wave, opcode: Opcode, sdst: u8, ssrc0: Src, literal: u3
         S_WQM_B64 => set64_scc(wave, whole_quads(wide())),
         S_NOT_B32 => set_scc(wave, !narrow()),
         S_NOT_B64 => set64_scc(wave, !wide()),
-        _ => match sop1_float(&wave.mode, opcode, || match opcode {
-            S_CVT_F32_F16 | S_CEIL_F16 | S_FLOOR_F16 | S_TRUNC_F16 | S_RNDNE_F16 => {
-                wave.s16_float(ssrc0, literal)
-            }
-            _ => wave.s32(ssrc0, literal),
-        }) {
+        _ => match sop1_float(&wave.mode, opcode, || wave.s32(ssrc0, constant)) {
             Some(value) => set(wave, value),
-            None => saveexec(wave, opcode, sdst, ssrc0, literal),
+            None => saveexec(wave, opcode, sdst, ssrc0, constant),
         },
     }
 }
@@ -187,14 +179,14 @@ fn sop1_float(mode: &Mode, opcode: Opcode, source: impl Fn() -> u32) -> Option<u
 }
 
 /// Operations on EXEC that save or replace it.
-fn saveexec(wave: &mut Wave, opcode: Opcode, sdst: u8, ssrc0: Src, literal: u32) -> Step {
+fn saveexec(wave: &mut Wave, opcode: Opcode, sdst: u8, ssrc0: Src, constant: u64) -> Step {
     use Opcode::*;
     let name = opcode.name();
     let narrow = name.ends_with("B32");
     let (source, exec) = if narrow {
-        (u64::from(wave.s32(ssrc0, literal)), u64::from(wave.sgpr(EXEC)))
+        (u64::from(wave.s32(ssrc0, constant)), u64::from(wave.sgpr(EXEC)))
     } else {
-        (wave.s64(ssrc0, literal), wave.sgpr64(EXEC))
+        (wave.s64(ssrc0, constant), wave.sgpr64(EXEC))
     };
     let (value, writes_new) = match opcode {
         S_AND_SAVEEXEC_B32 | S_AND_SAVEEXEC_B64 => (source & exec, false),
@@ -209,7 +201,7 @@ fn saveexec(wave: &mut Wave, opcode: Opcode, sdst: u8, ssrc0: Src, literal: u32)
         S_OR_NOT1_SAVEEXEC_B32 | S_OR_NOT1_SAVEEXEC_B64 => (source | !exec, false),
         S_AND_NOT0_WREXEC_B32 | S_AND_NOT0_WREXEC_B64 => (!source & exec, true),
         S_AND_NOT1_WREXEC_B32 | S_AND_NOT1_WREXEC_B64 => (source & !exec, true),
-        _ => return Err(Stop::illegal(format!("{name} is not modelled"))),
+        _ => return Err(Stop::not_modelled(format!("{name} is not modelled"))),
     };
     if narrow {
         let value = value as u32;
@@ -241,26 +233,36 @@ fn relative(wave: &Wave, base: u16) -> Result<u8, Stop> {
     bounded(u32::from(base).wrapping_add(wave.sgpr(M0)))
 }
 
+fn relative_pair(wave: &Wave, base: u16) -> Result<u8, Stop> {
+    let code = relative(wave, base)?;
+    if !code.is_multiple_of(2) {
+        return Err(Stop::not_modelled(format!("relative access to a pair of SGPRs from s{code}")));
+    }
+    Ok(code)
+}
+
 fn bounded(code: u32) -> Result<u8, Stop> {
     match u8::try_from(code) {
         Ok(code) if code < EXEC => Ok(code),
-        _ => Err(Stop::illegal(format!("relative access to scalar register {code}"))),
+        _ => Err(Stop::not_modelled(format!("relative access to scalar register {code}"))),
     }
 }
 
 #[cold]
 pub(super) fn mismatch(op: &Op) -> Step {
-    Err(Stop::illegal(format!("{} in a format it does not have", op.instruction.opcode.name())))
+    Err(Stop::not_modelled(format!(
+        "{} in a format it does not have",
+        op.instruction.opcode.name()
+    )))
 }
 
 /// SOP2.
 pub(super) fn sop2(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     use Opcode::*;
     let Fields::Sop2 { sdst, ssrc0, ssrc1 } = op.instruction.fields else { return mismatch(op) };
-    let literal = op.literal();
     let opcode = op.instruction.opcode;
-    let a = wave.s32(ssrc0, literal);
-    let b = wave.s32(ssrc1, literal);
+    let a = wave.s32(ssrc0, op.constants[0]);
+    let b = wave.s32(ssrc1, op.constants[1]);
     let logic = |wave: &mut Wave, value: u32| {
         wave.scc = value != 0;
         wave.set_sgpr(sdst, value);
@@ -355,11 +357,10 @@ fn signed_field(value: i64, offset: u32, width: u32) -> i64 {
 /// SOP2 on 64 bits, and floating point.
 fn sop2_wide(wave: &mut Wave, op: &Op, sdst: u8, ssrc0: Src, ssrc1: Src) -> Step {
     use Opcode::*;
-    let literal = op.literal();
     let opcode = op.instruction.opcode;
-    let a = || wave.s64(ssrc0, literal);
-    let b = || wave.s64(ssrc1, literal);
-    let amount = || wave.s32(ssrc1, literal);
+    let a = || wave.s64(ssrc0, op.constants[0]);
+    let b = || wave.s64(ssrc1, op.constants[1]);
+    let amount = || wave.s32(ssrc1, op.constants[1]);
     let value = match opcode {
         S_LSHL_B64 => a() << (amount() & 63),
         S_LSHR_B64 => a() >> (amount() & 63),
@@ -377,7 +378,7 @@ fn sop2_wide(wave: &mut Wave, op: &Op, sdst: u8, ssrc0: Src, ssrc1: Src) -> Step
             signed_field(a() as i64, amount() & 63, (amount() >> 16 & 0x7f).min(64)) as u64
         }
         S_BFM_B64 => {
-            let width = wave.s32(ssrc0, literal) & 63;
+            let width = wave.s32(ssrc0, op.constants[0]) & 63;
             let value = ((1u64 << width) - 1) << (amount() & 63);
             wave.set_sgpr64(sdst, value);
             return Ok(());
@@ -399,12 +400,10 @@ fn sop2_float(wave: &mut Wave, op: &Op, sdst: u8, ssrc0: Src, ssrc1: Src) -> Ste
     use Opcode::*;
     let literal = op.literal();
     let mode = wave.mode;
-    let (a, b) = (wave.s32(ssrc0, literal), wave.s32(ssrc1, literal));
-    let (a16, b16) = (wave.s16_float(ssrc0, literal), wave.s16_float(ssrc1, literal));
-    let negated = |bits: u32, sign: u32| bits ^ sign;
+    let (a, b) = (wave.s32(ssrc0, op.constants[0]), wave.s32(ssrc1, op.constants[1]));
     let value = match op.instruction.opcode {
         S_ADD_F32 => float::add32(&mode, a, b),
-        S_SUB_F32 => float::add32(&mode, a, negated(b, 0x8000_0000)),
+        S_SUB_F32 => float::sub32(&mode, a, b),
         S_MUL_F32 => float::mul32(&mode, a, b),
         S_MIN_F32 => float::min32(&mode, a, b),
         S_MAX_F32 => float::max32(&mode, a, b),
@@ -412,13 +411,13 @@ fn sop2_float(wave: &mut Wave, op: &Op, sdst: u8, ssrc0: Src, ssrc1: Src) -> Ste
         S_FMAMK_F32 => float::fma32(&mode, a, literal, b),
         S_FMAC_F32 => float::fma32(&mode, a, b, wave.sgpr(sdst)),
         S_CVT_PK_RTZ_F16_F32 => float::pack_rtz(&mode, a, b),
-        S_ADD_F16 => float::add16(&mode, a16, b16),
-        S_SUB_F16 => float::add16(&mode, a16, negated(b16, 0x8000)),
-        S_MUL_F16 => float::mul16(&mode, a16, b16),
-        S_MIN_F16 => float::min16(&mode, a16, b16),
-        S_MAX_F16 => float::max16(&mode, a16, b16),
-        S_FMAC_F16 => float::fma16(&mode, a16, b16, wave.sgpr(sdst)),
-        other => return Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        S_ADD_F16 => float::add16(&mode, a, b),
+        S_SUB_F16 => float::sub16(&mode, a, b),
+        S_MUL_F16 => float::mul16(&mode, a, b),
+        S_MIN_F16 => float::min16(&mode, a, b),
+        S_MAX_F16 => float::max16(&mode, a, b),
+        S_FMAC_F16 => float::fma16(&mode, a, b, wave.sgpr(sdst)),
+        other => return Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     };
     wave.set_sgpr(sdst, value);
     Ok(())
@@ -469,7 +468,7 @@ pub(super) fn sopk(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         }
         // Memory operations here are complete when they are executed.
         S_WAITCNT_VSCNT | S_WAITCNT_VMCNT | S_WAITCNT_EXPCNT | S_WAITCNT_LGKMCNT => {}
-        other => return Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        other => return Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
     Ok(())
 }
@@ -479,9 +478,9 @@ pub(super) fn sopc(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     use Opcode::*;
     use std::cmp::Ordering::{Equal, Greater, Less};
     let Fields::Sopc { ssrc0, ssrc1 } = op.instruction.fields else { return mismatch(op) };
-    let literal = op.literal();
     let opcode = op.instruction.opcode;
-    let (a, b) = (wave.s32(ssrc0, literal), wave.s32(ssrc1, literal));
+    let [first, second, _] = op.constants;
+    let (a, b) = (wave.s32(ssrc0, first), wave.s32(ssrc1, second));
     wave.scc = match opcode {
         S_CMP_EQ_I32 | S_CMP_EQ_U32 => a == b,
         S_CMP_LG_I32 | S_CMP_LG_U32 => a != b,
@@ -495,20 +494,15 @@ pub(super) fn sopc(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         S_CMP_LE_U32 => a <= b,
         S_BITCMP0_B32 => a >> (b & 31) & 1 == 0,
         S_BITCMP1_B32 => a >> (b & 31) & 1 == 1,
-        S_BITCMP0_B64 => wave.s64(ssrc0, literal) >> (b & 63) & 1 == 0,
-        S_BITCMP1_B64 => wave.s64(ssrc0, literal) >> (b & 63) & 1 == 1,
-        S_CMP_EQ_U64 => wave.s64(ssrc0, literal) == wave.s64(ssrc1, literal),
-        S_CMP_LG_U64 => wave.s64(ssrc0, literal) != wave.s64(ssrc1, literal),
+        S_BITCMP0_B64 => wave.s64(ssrc0, first) >> (b & 63) & 1 == 0,
+        S_BITCMP1_B64 => wave.s64(ssrc0, first) >> (b & 63) & 1 == 1,
+        S_CMP_EQ_U64 => wave.s64(ssrc0, first) == wave.s64(ssrc1, second),
+        S_CMP_LG_U64 => wave.s64(ssrc0, first) != wave.s64(ssrc1, second),
         _ => {
             let name = opcode.name();
             let (x, y) = if name.ends_with("F16") {
-                let half = |source| {
-                    float::f16_to_f32(float::flush_in16(
-                        &wave.mode,
-                        wave.s16_float(source, literal),
-                    ))
-                };
-                (half(ssrc0), half(ssrc1))
+                let half = |bits| float::f16_to_f32(float::flush_in16(&wave.mode, bits));
+                (half(a), half(b))
             } else {
                 let single = |bits| f32::from_bits(float::flush_in32(&wave.mode, bits));
                 (single(a), single(b))
@@ -529,7 +523,7 @@ pub(super) fn sopc(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
                 S_CMP_NLE_F32 | S_CMP_NLE_F16 => matches!(order, None | Some(Greater)),
                 S_CMP_NEQ_F32 | S_CMP_NEQ_F16 => order != Some(Equal),
                 S_CMP_NLT_F32 | S_CMP_NLT_F16 => matches!(order, None | Some(Greater | Equal)),
-                _ => return Err(Stop::illegal(format!("{name} is not modelled"))),
+                _ => return Err(Stop::not_modelled(format!("{name} is not modelled"))),
             }
         }
     };

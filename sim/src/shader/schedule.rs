@@ -6,26 +6,29 @@
 //! caches.
 
 use super::code::{Code, decode_at};
+use super::host_float;
 use super::launch::{Group, prepare};
 use super::lds::Lds;
 use super::vector::host_is_wide;
 use super::wave::{Env, State, Stop, Wave};
-use super::{Launch, Statistics, WaveFault, WaveFaultKind};
+use super::{Launch, Outside, Statistics, WaveFault, WaveFaultKind, trap};
 use crate::memory::{AddressSpace, View};
 use crate::profile::Gpu;
 use amdgpu_isa::Target;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Instructions a wave executes before another of its workgroup runs.
 const WAVE_QUANTUM: u64 = 2048;
 /// Instructions a workgroup executes before another one runs.
 const GROUP_SLICE: u64 = 64 * 1024;
-/// Waves that one compute unit holds: two SIMDs of 16 (RDNA3 ISA document, 2.1).
-const WAVES_PER_COMPUTE_UNIT: u64 = 32;
 /// LDS of one compute unit's share of a workgroup processor.
 const LDS_PER_COMPUTE_UNIT: u64 = 64 * 1024;
+/// How often halted waves look whether they are killed.
+const HALTED_LOOK: Duration = Duration::from_millis(1);
 /// Workgroups below which more threads cost more than they bring.
 const GROUPS_PER_THREAD: u64 = 64;
 
@@ -35,7 +38,7 @@ pub(super) struct Dispatch<'a> {
     pub(super) target: Target,
     pub(super) launch: &'a Launch,
     pub(super) memory: &'a Arc<AddressSpace>,
-    pub(super) stop: &'a AtomicBool,
+    pub(super) outside: &'a dyn Outside,
     /// The next workgroup to start.
     next: AtomicU64,
     groups: u64,
@@ -50,14 +53,14 @@ impl<'a> Dispatch<'a> {
         target: Target,
         launch: &'a Launch,
         memory: &'a Arc<AddressSpace>,
-        stop: &'a AtomicBool,
+        outside: &'a dyn Outside,
     ) -> Dispatch<'a> {
         Dispatch {
             gpu,
             target,
             launch,
             memory,
-            stop,
+            outside,
             next: AtomicU64::new(0),
             groups: launch.workgroups().iter().product(),
             failed: AtomicBool::new(false),
@@ -69,7 +72,7 @@ impl<'a> Dispatch<'a> {
     fn residents(&self) -> u64 {
         let units = u64::from(self.gpu.compute_units.max(1));
         let waves = u64::from(self.launch.waves()).max(1);
-        let by_waves = units * WAVES_PER_COMPUTE_UNIT / waves;
+        let by_waves = units * u64::from(self.launch.waves_per_compute_unit) / waves;
         let by_lds = match self.launch.lds_bytes {
             0 => u64::MAX,
             bytes => units * LDS_PER_COMPUTE_UNIT / u64::from(bytes),
@@ -98,13 +101,18 @@ impl<'a> Dispatch<'a> {
         let residents = self.residents();
         let useful = (self.groups / GROUPS_PER_THREAD).clamp(1, residents);
         let threads = (threads as u64).clamp(1, useful);
-        let share = residents / threads;
         let statistics = if threads == 1 {
-            Worker::new(self, share, 0).run()
+            Worker::new(self, 0..residents).run()
         } else {
             std::thread::scope(|scope| {
                 let workers: Vec<_> = (0..threads)
-                    .map(|number| scope.spawn(move || Worker::new(self, share, number).run()))
+                    .map(|number| {
+                        let slots = share(residents, threads, number);
+                        scope.spawn(move || {
+                            host_float::reset();
+                            Worker::new(self, slots).run()
+                        })
+                    })
                     .collect();
                 let mut sum = Statistics::default();
                 for worker in workers {
@@ -133,6 +141,14 @@ impl<'a> Dispatch<'a> {
     }
 }
 
+/// The part of the `residents` workgroups that worker `number` of `threads` holds: together they hold all, as
+/// kernels may count on it.
+fn share(residents: u64, threads: u64, number: u64) -> Range<u64> {
+    let (share, rest) = (residents / threads, residents % threads);
+    let start = |number: u64| number * share + number.min(rest);
+    start(number)..start(number + 1)
+}
+
 /// A workgroup on the machine.
 struct Resident {
     number: u64,
@@ -147,6 +163,8 @@ struct Resident {
 enum Slice {
     Finished,
     Unfinished,
+    /// All waves that have not ended are halted, or wait for one that is.
+    Halted,
     Failed,
 }
 
@@ -160,6 +178,8 @@ struct Worker<'a> {
     /// How many workgroups may be resident.
     limit: u64,
     running: VecDeque<Resident>,
+    /// Workgroups that stand still until they are killed.
+    halted: Vec<Resident>,
     /// Workgroups that ended, whose storage the next ones reuse.
     spare: Vec<Resident>,
     /// Scratch slots (in workgroups) not in use.
@@ -167,37 +187,57 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(dispatch: &'a Dispatch<'a>, limit: u64, number: u64) -> Worker<'a> {
+    /// A worker that holds as many workgroups as there are `slots`.
+    fn new(dispatch: &'a Dispatch<'a>, slots: Range<u64>) -> Worker<'a> {
         Worker {
             dispatch,
             code: Code::new(dispatch.target, dispatch.launch),
             memory: View::new(Arc::clone(dispatch.memory)),
             wide: host_is_wide(),
             statistics: Statistics::default(),
-            limit,
+            limit: slots.end - slots.start,
             running: VecDeque::new(),
+            halted: Vec::new(),
             spare: Vec::new(),
-            slots: (number * limit..(number + 1) * limit).rev().collect(),
+            slots: slots.rev().collect(),
         }
     }
 
     fn run(mut self) -> Statistics {
         loop {
-            let Some(mut resident) = self.next() else { return self.statistics };
+            let Some(mut resident) = self.next() else {
+                self.wait_for_the_halted();
+                return self.statistics;
+            };
             match self.slice(&mut resident) {
                 Slice::Finished => {
                     self.slots.push(resident.slot);
                     self.spare.push(resident);
                 }
                 Slice::Unfinished => self.running.push_back(resident),
+                Slice::Halted => self.halted.push(resident),
                 Slice::Failed => return self.statistics,
+            }
+        }
+    }
+
+    /// Waits until the workgroups that stand still are killed.
+    fn wait_for_the_halted(&mut self) {
+        let Some(resident) = self.halted.pop() else { return };
+        while !self.dispatch.failed.load(Ordering::Relaxed) {
+            if self.dispatch.outside.is_stopped() {
+                let wave = resident.waves.iter().position(|wave| wave.state == State::Halted);
+                let index = wave.unwrap_or(0);
+                self.fail(&resident, index, resident.waves[index].pc, WaveFaultKind::Killed);
+            } else {
+                std::thread::sleep(HALTED_LOOK);
             }
         }
     }
 
     /// A new workgroup while there is room, else the one that has waited longest.
     fn next(&mut self) -> Option<Resident> {
-        if (self.running.len() as u64) < self.limit
+        if ((self.running.len() + self.halted.len()) as u64) < self.limit
             && let Some(fresh) = self.start()
         {
             return Some(fresh);
@@ -227,7 +267,7 @@ impl<'a> Worker<'a> {
         resident.number = number;
         resident.group = group;
         resident.slot = slot;
-        resident.lds.reset(launch.lds_bytes);
+        resident.lds.reset(launch.lds_bytes, launch.fill);
         let waves = group.waves(launch);
         resident.waves.truncate(waves as usize);
         while resident.waves.len() < waves as usize {
@@ -252,7 +292,7 @@ impl<'a> Worker<'a> {
                 if resident.waves[index].state != State::Running {
                     continue;
                 }
-                if self.dispatch.stop.load(Ordering::Relaxed) {
+                if self.dispatch.outside.is_stopped() {
                     let kind = WaveFaultKind::Killed;
                     self.fail(resident, index, resident.waves[index].pc, kind);
                     return Slice::Failed;
@@ -270,6 +310,7 @@ impl<'a> Worker<'a> {
                         memory: &mut self.memory,
                         lds: &mut resident.lds,
                         launch: self.dispatch.launch,
+                        outside: self.dispatch.outside,
                         wide: self.wide,
                         invalidate_code: false,
                     },
@@ -277,10 +318,17 @@ impl<'a> Worker<'a> {
                 let executed = wave.executed - before;
                 self.statistics.instructions += executed;
                 left = left.saturating_sub(executed.max(1));
-                if let Err((pc, kind)) = result {
+                let Err((pc, kind)) = result else { continue };
+                let Some(exception) = trap::exception(&kind) else {
                     self.fail(resident, index, pc, *kind);
                     return Slice::Failed;
-                }
+                };
+                let fault = self.report(resident, index, pc, *kind);
+                self.dispatch.outside.exception(&fault);
+                trap::raise(&mut resident.waves[index], self.dispatch.launch, pc, exception);
+            }
+            if !progress && resident.waves.iter().any(|wave| wave.state == State::Halted) {
+                return Slice::Halted;
             }
             if !progress {
                 let waiting = resident.waves.iter_mut().filter(|w| w.state == State::AtBarrier);
@@ -297,15 +345,26 @@ impl<'a> Worker<'a> {
 
     #[cold]
     fn fail(&mut self, resident: &Resident, index: usize, pc: u64, kind: WaveFaultKind) {
+        let fault = self.report(resident, index, pc, kind);
+        self.dispatch.fail(resident.number, fault);
+    }
+
+    #[cold]
+    fn report(
+        &mut self,
+        resident: &Resident,
+        index: usize,
+        pc: u64,
+        kind: WaveFaultKind,
+    ) -> WaveFault {
         let instruction = decode_at(self.dispatch.target, pc, &mut self.memory).ok();
-        let fault = WaveFault {
+        WaveFault {
             kind,
             pc,
             instruction: instruction.map(|instruction| self.text(&instruction)),
             workgroup: resident.group.id,
             wave: resident.waves[index].id,
-        };
-        self.dispatch.fail(resident.number, fault);
+        }
     }
 
     /// The instruction in LLVM's spelling.
@@ -342,9 +401,24 @@ fn execute(
             Err(stop) => stop,
         };
         return match stop {
-            Stop::End | Stop::Barrier | Stop::Yield => Ok(()),
+            Stop::End | Stop::Barrier | Stop::Yield | Stop::Halt => Ok(()),
             Stop::Fault(kind) => Err((pc, kind)),
         };
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn workers_together_hold_all_residents() {
+        for (residents, threads) in [(1, 1), (7, 3), (8, 3), (64, 16), (1280, 7)] {
+            let shares: Vec<_> = (0..threads).map(|n| share(residents, threads, n)).collect();
+            let slots: Vec<u64> = shares.iter().cloned().flatten().collect();
+            assert_eq!(slots, (0..residents).collect::<Vec<_>>());
+            assert!(shares.iter().all(|share| !share.is_empty()));
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::atomic::Function;
 use super::code::Op;
+use super::place::Place;
 use super::scalar::mismatch;
 use super::wave::{Env, LANES, M0, Row, Step, Stop, Wave};
 use amdgpu_isa::{Fields, Opcode};
@@ -32,7 +33,7 @@ pub(super) fn run(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         return mismatch(op);
     };
     if gds {
-        return Err(Stop::illegal("global data share is not modelled"));
+        return Err(Stop::not_modelled("global data share is not modelled"));
     }
     let ds = Ds {
         vdst: vdst.into(),
@@ -103,7 +104,7 @@ pub(super) fn run(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         DS_CONDXCHG32_RTN_B64 => exchange_by_sign(wave, env, &ds),
         _ => match atomic(opcode) {
             Some((function, wide, returns)) => update(wave, env, &ds, function, wide, returns),
-            None => Err(Stop::illegal(format!("{} is not modelled", opcode.name()))),
+            None => Err(Stop::not_modelled(format!("{} is not modelled", opcode.name()))),
         },
     }
 }
@@ -396,14 +397,7 @@ fn update(
     for half in 0..wave.halves {
         let at = addresses(wave, ds, half, ds.offset());
         for lane in lanes(wave.exec_half(half)) {
-            let size = if wide { 8 } else { 4 };
-            if !at[lane].is_multiple_of(size) {
-                return Err(Stop::illegal(format!(
-                    "LDS atomic at {:#x}, which is not a multiple of {size}",
-                    at[lane]
-                )));
-            }
-
+            Place::Lds(at[lane]).check_alignment(env, if wide { 8 } else { 4 })?;
             if wide {
                 let a = qword(wave, ds.data0, half, lane);
                 let b = if has_two(function) { qword(wave, ds.data1, half, lane) } else { 0 };

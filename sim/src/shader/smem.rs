@@ -19,7 +19,7 @@ pub(super) fn smem(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         S_LOAD_B128 | S_BUFFER_LOAD_B128 => 4,
         S_LOAD_B256 | S_BUFFER_LOAD_B256 => 8,
         S_LOAD_B512 | S_BUFFER_LOAD_B512 => 16,
-        other => return Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        other => return Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     };
     let offset = i64::from(offset).wrapping_add(i64::from(wave.s32(soffset, 0)));
     let buffer = matches!(

@@ -119,7 +119,7 @@ pub(super) fn execute(
     places: &[Place; LANES],
 ) -> Step {
     let transfer = of(op.instruction.opcode).ok_or_else(|| {
-        Stop::illegal(format!("{} is not modelled", op.instruction.opcode.name()))
+        Stop::not_modelled(format!("{} is not modelled", op.instruction.opcode.name()))
     })?;
     let Registers { destination, data, .. } = registers;
     let lanes = (0..LANES).filter(|lane| mask >> lane & 1 != 0);

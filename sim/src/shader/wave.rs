@@ -3,7 +3,7 @@
 use super::WaveFaultKind;
 use super::lds::Lds;
 use super::mode::Mode;
-use crate::memory::{MemoryFault, View};
+use crate::memory::{FaultReason, MemoryFault, View};
 use amdgpu_isa::Src;
 
 /// Lanes that the vector unit works on at once. A wave64 instruction is two passes of these
@@ -36,22 +36,33 @@ pub(super) enum Stop {
     Barrier,
     /// Gives up the rest of its quantum (`s_sleep`).
     Yield,
+    /// Halts, for ever, as no debugger is there to resume it.
+    Halt,
     /// It cannot go on.
     Fault(Box<WaveFaultKind>),
 }
 
 impl Stop {
-    /// An instruction that may not be executed, and why.
+    /// An instruction that the hardware does not execute, and why.
     #[cold]
     pub(super) fn illegal(reason: impl Into<String>) -> Stop {
         Stop::Fault(Box::new(WaveFaultKind::IllegalInstruction(reason.into())))
+    }
+
+    /// Something that the hardware does and this core does not, or of which nothing is known.
+    #[cold]
+    pub(super) fn not_modelled(reason: impl Into<String>) -> Stop {
+        Stop::Fault(Box::new(WaveFaultKind::NotModelled(reason.into())))
     }
 }
 
 impl From<MemoryFault> for Stop {
     #[cold]
     fn from(fault: MemoryFault) -> Stop {
-        Stop::Fault(Box::new(WaveFaultKind::Memory(fault)))
+        Stop::Fault(Box::new(match fault.reason {
+            FaultReason::Misaligned => WaveFaultKind::MemoryViolation(fault),
+            _ => WaveFaultKind::Memory(fault),
+        }))
     }
 }
 
@@ -66,6 +77,8 @@ pub(super) struct Env<'a> {
     pub(super) lds: &'a mut Lds,
     /// The dispatch.
     pub(super) launch: &'a super::Launch,
+    /// The rest of the GPU.
+    pub(super) outside: &'a dyn super::Outside,
     /// Whether the host has AVX2, FMA and F16C.
     pub(super) wide: bool,
     /// Set by instructions that drop the instruction cache.
@@ -79,6 +92,8 @@ pub(super) enum State {
     Running,
     /// Waits for the other waves of its workgroup.
     AtBarrier,
+    /// Stands still until it is killed.
+    Halted,
     /// Has executed `s_endpgm`.
     Ended,
 }
@@ -98,8 +113,12 @@ pub(super) struct Wave {
     pub(super) halves: usize,
     pub(super) mode: Mode,
     pub(super) state: State,
-    /// STATUS.PRIV: inside the trap handler.
+    /// STATUS.PRIV: inside the trap handler, or started so by RSRC1.PRIV.
     pub(super) privileged: bool,
+    /// STATUS.HALT, which has no effect while `privileged`.
+    pub(super) halt: bool,
+    /// TRAPSTS: exceptions that happened.
+    pub(super) trapsts: u32,
     /// Number within its workgroup.
     pub(super) id: u32,
     /// Where its scratch starts.
@@ -122,19 +141,24 @@ impl Wave {
             mode: Mode::default(),
             state: State::Running,
             privileged: false,
+            halt: false,
+            trapsts: 0,
             id: 0,
             scratch: 0,
             executed: 0,
         }
     }
 
-    /// Makes it as new, keeping the storage.
-    pub(super) fn reset(&mut self) {
-        self.sgpr = [0; SGPR_FILE];
+    /// Makes it as new, keeping the storage: `fill` in all registers but NULL and the trap temporaries.
+    pub(super) fn reset(&mut self, fill: u32) {
+        self.sgpr = [fill; SGPR_FILE];
+        self.sgpr[usize::from(TTMP0)..=usize::from(NULL)].fill(0);
         self.scc = false;
-        self.vgpr.fill([0; LANES]);
+        self.vgpr.fill([fill; LANES]);
         self.state = State::Running;
         self.privileged = false;
+        self.halt = false;
+        self.trapsts = 0;
         self.executed = 0;
     }
 
@@ -148,16 +172,25 @@ impl Wave {
         self.halves * LANES
     }
 
+    /// Whether a scalar register reads as 0 and drops writes: `null`, and outside the trap handler its
+    /// temporaries (RDNA3 ISA document, "Trap temporary SGPRs").
+    #[inline(always)]
+    fn is_void(&self, code: u8) -> bool {
+        const TEMPORARIES: u8 = NULL - TTMP0;
+        let from_first = code.wrapping_sub(TTMP0);
+        from_first <= TEMPORARIES && (from_first == TEMPORARIES || !self.privileged)
+    }
+
     /// A scalar register by its code.
     #[inline(always)]
     pub(super) fn sgpr(&self, code: u8) -> u32 {
-        self.sgpr[usize::from(code & 0x7f)]
+        if self.is_void(code) { 0 } else { self.sgpr[usize::from(code & 0x7f)] }
     }
 
-    /// Sets a scalar register; `null` swallows it.
+    /// Sets a scalar register.
     #[inline(always)]
     pub(super) fn set_sgpr(&mut self, code: u8, value: u32) {
-        if code != NULL {
+        if !self.is_void(code) {
             self.sgpr[usize::from(code & 0x7f)] = value;
         }
     }
@@ -165,17 +198,17 @@ impl Wave {
     /// A pair of scalar registers.
     #[inline(always)]
     pub(super) fn sgpr64(&self, code: u8) -> u64 {
-        let at = usize::from(code & 0x7f);
-        if code == NULL {
+        if self.is_void(code) {
             return 0;
         }
+        let at = usize::from(code & 0x7f);
         u64::from(self.sgpr[at]) | u64::from(self.sgpr[at + 1]) << 32
     }
 
     /// Sets a pair of scalar registers.
     #[inline(always)]
     pub(super) fn set_sgpr64(&mut self, code: u8, value: u64) {
-        if code != NULL {
+        if !self.is_void(code) {
             let at = usize::from(code & 0x7f);
             self.sgpr[at] = value as u32;
             self.sgpr[at + 1] = (value >> 32) as u32;
@@ -210,43 +243,29 @@ impl Wave {
         }
     }
 
-    /// A lane mask given as a source operand.
+    /// A lane mask given as a source operand, which is always a register.
     #[inline]
     pub(super) fn source_mask(&self, source: Src) -> u64 {
-        match source.0 {
-            0..=127 => self.mask(source.0 as u8),
-            _ => self.s64(source, 0),
-        }
+        self.mask(source.0 as u8)
     }
 
-    /// 32 bits of a scalar source operand.
+    /// 32 bits of a source operand that is no VGPR; `constant` is its value when it is no register.
     #[inline(always)]
-    pub(super) fn s32(&self, source: Src, literal: u32) -> u32 {
+    pub(super) fn s32(&self, source: Src, constant: u64) -> u32 {
         match source.0 {
-            code @ 0..=127 => self.sgpr[usize::from(code)],
+            code @ 0..=127 => self.sgpr(code as u8),
             253 => u32::from(self.scc),
-            255 => literal,
-            code => inline32(code),
+            _ => constant as u32,
         }
     }
 
-    /// 64 bits of a scalar source operand; a literal is zero-extended.
-    #[inline]
-    pub(super) fn s64(&self, source: Src, literal: u32) -> u64 {
+    /// 64 bits of a source operand that is no VGPR; `constant` is its value when it is no register.
+    #[inline(always)]
+    pub(super) fn s64(&self, source: Src, constant: u64) -> u64 {
         match source.0 {
             code @ 0..=127 => self.sgpr64(code as u8),
             253 => u64::from(self.scc),
-            255 => u64::from(literal),
-            code => inline64(code),
-        }
-    }
-
-    /// 16 bits of a scalar source operand of floating type.
-    #[inline]
-    pub(super) fn s16_float(&self, source: Src, literal: u32) -> u32 {
-        match source.0 {
-            code @ 240..=248 => u32::from(inline16(code)),
-            _ => self.s32(source, literal),
+            _ => constant,
         }
     }
 
@@ -289,59 +308,5 @@ impl Wave {
                 row[lane] = (row[lane] & keep) | (values[lane] & !keep);
             }
         }
-    }
-}
-
-/// The value of an inline constant as 32 bits (RDNA3 ISA document, 3.4 "Scalar operands").
-#[inline]
-pub(super) fn inline32(code: u16) -> u32 {
-    match code {
-        128..=192 => u32::from(code) - 128,
-        193..=208 => 192u32.wrapping_sub(u32::from(code)),
-        240 => 0x3f00_0000,
-        241 => 0xbf00_0000,
-        242 => 0x3f80_0000,
-        243 => 0xbf80_0000,
-        244 => 0x4000_0000,
-        245 => 0xc000_0000,
-        246 => 0x4080_0000,
-        247 => 0xc080_0000,
-        248 => 0x3e22_f983, // 1/(2π)
-        _ => 0,
-    }
-}
-
-/// The value of an inline constant as 64 bits: integers sign-extended, floats as doubles.
-#[inline]
-pub(super) fn inline64(code: u16) -> u64 {
-    match code {
-        128..=208 => i64::from(inline32(code) as i32) as u64,
-        240 => 0x3fe0_0000_0000_0000,
-        241 => 0xbfe0_0000_0000_0000,
-        242 => 0x3ff0_0000_0000_0000,
-        243 => 0xbff0_0000_0000_0000,
-        244 => 0x4000_0000_0000_0000,
-        245 => 0xc000_0000_0000_0000,
-        246 => 0x4010_0000_0000_0000,
-        247 => 0xc010_0000_0000_0000,
-        248 => 0x3fc4_5f30_6dc9_c882,
-        _ => 0,
-    }
-}
-
-/// The value of an inline floating constant as a half.
-#[inline]
-pub(super) fn inline16(code: u16) -> u16 {
-    match code {
-        240 => 0x3800,
-        241 => 0xb800,
-        242 => 0x3c00,
-        243 => 0xbc00,
-        244 => 0x4000,
-        245 => 0xc000,
-        246 => 0x4400,
-        247 => 0xc400,
-        248 => 0x3118,
-        _ => inline32(code) as u16,
     }
 }

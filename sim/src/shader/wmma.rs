@@ -62,7 +62,7 @@ fn register(p: &Packed, index: usize) -> Result<usize, Stop> {
     p.valu.src[index]
         .vgpr()
         .map(usize::from)
-        .ok_or_else(|| Stop::illegal("a WMMA matrix that is not in VGPRs"))
+        .ok_or_else(|| Stop::not_modelled("a WMMA matrix that is not in VGPRs"))
 }
 
 /// An element of C: a register, or a constant for all.
@@ -83,7 +83,7 @@ pub(super) fn run(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_WMMA_F32_16X16X16_BF16 | V_WMMA_BF16_16X16X16_BF16 => Input::BF16,
         V_WMMA_I32_16X16X16_IU8 => Input::Integer(8),
         V_WMMA_I32_16X16X16_IU4 => Input::Integer(4),
-        other => return Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        other => return Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     };
     let groups = wave.lanes() / SIZE;
     let mut results = [[0u32; SIZE]; SIZE];

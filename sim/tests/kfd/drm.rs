@@ -174,16 +174,86 @@ fn timelines() {
         ..Default::default()
     };
     rig.drm(request::GEM_VA, &mut args).unwrap();
-    let wait = |point: u64| {
-        let (mut handles, mut points) = ([object.handle], [point]);
-        let mut args = drm::SyncobjTimelineWait {
-            handles: handles.as_mut_ptr().expose_provenance() as u64,
-            points: points.as_mut_ptr().expose_provenance() as u64,
-            count_handles: 1,
-            ..Default::default()
-        };
-        rig.drm(drm::SYNCOBJ_TIMELINE_WAIT, &mut args)
-    };
+    let wait = |point: u64| timeline_wait(&rig, &[object.handle], &[point], 0).map(|_| ());
+    assert_eq!(wait(5), Ok(()));
+    assert_eq!(wait(6), Err(Errno::EINVAL), "nobody has submitted it");
+    let wait = |point: u64| timeline_wait(&rig, &[object.handle], &[point], FOR_SUBMIT).map(|_| ());
     assert_eq!(wait(5), Ok(()));
     assert_eq!(wait(6), Err(Errno::ETIME));
+}
+
+const ALL: u32 = 1;
+const FOR_SUBMIT: u32 = 2;
+const AVAILABLE: u32 = 4;
+
+/// Waits until now; the index that it tells.
+fn timeline_wait(rig: &Rig, handles: &[u32], points: &[u64], flags: u32) -> Result<u32, Errno> {
+    let mut args = drm::SyncobjTimelineWait {
+        handles: handles.as_ptr().expose_provenance() as u64,
+        points: points.as_ptr().expose_provenance() as u64,
+        count_handles: handles.len() as u32,
+        flags,
+        ..Default::default()
+    };
+    rig.drm(drm::SYNCOBJ_TIMELINE_WAIT, &mut args).map(|()| args.first_signaled)
+}
+
+#[test]
+fn sync_objects() {
+    let rig = Rig::new("gfx1151", 23);
+    let create = |flags| {
+        let mut args = drm::SyncobjCreate { flags, ..Default::default() };
+        rig.drm(drm::SYNCOBJ_CREATE, &mut args).map(|()| args.handle)
+    };
+    let (empty, signaled) = (create(0).unwrap(), create(1).unwrap());
+    assert_eq!(create(2), Err(Errno::EINVAL));
+    let wait = |handles: &[u32], flags| timeline_wait(&rig, handles, &[0, 0], flags);
+    assert_eq!(wait(&[empty], 0), Err(Errno::EINVAL), "without a fence not even point 0 is there");
+    assert_eq!(wait(&[signaled], 0), Ok(0));
+    assert_eq!(timeline_wait(&rig, &[signaled], &[1], 0), Err(Errno::EINVAL), "on no timeline");
+    assert_eq!(wait(&[empty, signaled], 0), Err(Errno::EINVAL), "any of them");
+    assert_eq!(wait(&[empty, signaled], FOR_SUBMIT), Ok(1));
+    assert_eq!(wait(&[empty, signaled], FOR_SUBMIT | ALL), Err(Errno::ETIME));
+    assert_eq!(wait(&[signaled, empty], AVAILABLE), Ok(0));
+    assert_eq!(wait(&[signaled, signaled], ALL), Ok(0));
+    assert_eq!(wait(&[signaled], 16), Err(Errno::EINVAL), "unknown flag");
+    assert_eq!(wait(&[], 0), Ok(0));
+    assert_eq!(wait(&[signaled, 99], FOR_SUBMIT), Err(Errno::ENOENT));
+    let many = vec![signaled; 60_000];
+    let points = vec![0; many.len()];
+    assert_eq!(timeline_wait(&rig, &many, &points, 0), Err(Errno::ENOMEM));
+    assert_eq!(timeline_wait(&rig, &many[..50_000], &points, ALL), Ok(0));
+}
+
+/// The argument is copied only in directions that both the caller and the kernel name.
+#[test]
+fn directions_are_the_callers() {
+    let rig = Rig::new("gfx1151", 18);
+    let with = |direction: u32| drm::SYNCOBJ_CREATE & !(3 << 30) | direction << 30;
+    let mut args = drm::SyncobjCreate { flags: 2, handle: 77 };
+    assert_eq!(rig.drm(with(3), &mut args), Err(Errno::EINVAL));
+    // Out only: the kernel sees no flags.
+    rig.drm(with(2), &mut args).unwrap();
+    assert_eq!((args.flags, args.handle), (0, 1));
+    // In only: no answer.
+    args = drm::SyncobjCreate { flags: 1, handle: 77 };
+    rig.drm(with(1), &mut args).unwrap();
+    assert_eq!(args.handle, 77);
+    assert_eq!(timeline_wait(&rig, &[2], &[0], 0), Ok(0));
+    // The KFD goes by its own table.
+    let mut version = kfd::uapi::GetVersionArgs::default();
+    let request = kfd::uapi::request::GET_VERSION & !(3 << 30);
+    ioctl(&rig.process, rig.kfd, request, &mut version).unwrap();
+    assert_eq!(version.major_version, 1);
+}
+
+#[test]
+fn handles_are_the_lowest_free() {
+    let rig = Rig::new("gfx1151", 18);
+    let handles = [(); 3].map(|()| create(&rig, PAGE));
+    assert_eq!(handles, [1, 2, 3]);
+    for handle in [3, 1] {
+        rig.drm(drm::GEM_CLOSE, &mut drm::GemClose { handle, pad: 0 }).unwrap();
+    }
+    assert_eq!([(); 3].map(|()| create(&rig, PAGE)), [1, 3, 4]);
 }

@@ -1,8 +1,10 @@
 //! Events beyond what the recorded kernels were asked.
 
-use crate::rig::{PAGE, Rig, gtt};
+use crate::rig::{PAGE, Rig, gtt, ioctl};
 use kfd::uapi::{self, EventData, request};
-use selvedge_sys::Errno;
+use selvedge_sim::Objects;
+use selvedge_sys::{Errno, MapFlags, OpenMode, Protection, System, drm};
+use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
@@ -105,4 +107,98 @@ fn slots_grow_with_the_mapping() {
     assert_eq!(fill(), (256, Errno::ENOSPC));
     rig.munmap(at, PAGE);
     assert_eq!(rig.objects().events, 511);
+}
+
+/// A mapping that the host's kernel refuses gives no slots.
+#[test]
+fn failed_mappings_of_the_event_page() {
+    let rig = Rig::new("gfx1151", 18);
+    rig.create_event(uapi::EVENT_SIGNAL, 0);
+    for length in [(1 << 63) + PAGE, u64::MAX - 4094, u64::MAX, 1 << 62] {
+        assert_eq!(rig.mmap(rig.kfd, 0, length, 1 << 63), Err(Errno::ENOMEM), "{length:#x}");
+    }
+    assert_eq!(rig.mmap(rig.kfd, 0, 9 * PAGE, 1 << 63), Err(Errno::EINVAL));
+    // An address that is no page's start.
+    let at = std::ptr::without_provenance_mut(0x1234_5678);
+    // SAFETY: fails.
+    let unaligned = unsafe {
+        let flags = MapFlags::SHARED | MapFlags::FIXED;
+        rig.process.mmap(at, 32768, Protection::READ, flags, rig.kfd, 1 << 63)
+    };
+    assert_eq!(unaligned, Err(Errno::EINVAL));
+    let mut args = uapi::CreateEventArgs::default();
+    let count = (0..300).take_while(|_| {
+        args.event_page_offset = 0;
+        rig.ask(request::CREATE_EVENT, &mut args).is_ok()
+    });
+    assert_eq!(count.count(), 254);
+}
+
+/// Arrays at the end of the address space are bad pointers, and nothing else.
+#[test]
+fn arrays_at_the_end_of_the_address_space() {
+    let rig = Rig::new("gfx1151", 18);
+    for pointer in [u64::MAX, u64::MAX - 15] {
+        let mut args =
+            uapi::WaitEventsArgs { events_ptr: pointer, num_events: 2, ..Default::default() };
+        assert_eq!(rig.ask(request::WAIT_EVENTS, &mut args), Err(Errno::EFAULT));
+        let mut args = uapi::GetProcessAperturesNewArgs {
+            kfd_process_device_apertures_ptr: pointer,
+            num_of_nodes: 1,
+            pad: 0,
+        };
+        let answer = rig.ask(request::GET_PROCESS_APERTURES_NEW, &mut args);
+        assert_eq!(answer, Err(Errno::EFAULT));
+    }
+    rig.create_event(uapi::EVENT_SIGNAL, 0);
+}
+
+/// The end of a process wakes its threads, and what they held goes.
+#[test]
+fn exit_interrupts_waits() {
+    let rig = Rig::new("gfx1151", 23);
+    let second = rig.process.open(Path::new("/dev/kfd"), OpenMode::ReadWrite).unwrap();
+    // SAFETY: CREATE_PROCESS has no argument.
+    unsafe { rig.process.ioctl(second, request::CREATE_PROCESS, std::ptr::null_mut()).unwrap() };
+    let mut object = drm::SyncobjCreate::default();
+    ioctl(&rig.process, rig.render, drm::SYNCOBJ_CREATE, &mut object).unwrap();
+    std::thread::scope(|scope| {
+        let waits = [rig.kfd, second].map(|kfd| {
+            let process = &rig.process;
+            scope.spawn(move || {
+                let mut args = uapi::CreateEventArgs::default();
+                ioctl(process, kfd, request::CREATE_EVENT, &mut args).unwrap();
+                let mut data = EventData::new(args.event_id, 0);
+                let mut args = uapi::WaitEventsArgs {
+                    events_ptr: (&raw mut data).expose_provenance() as u64,
+                    num_events: 1,
+                    timeout: uapi::WAIT_INFINITE,
+                    ..Default::default()
+                };
+                let wait = ioctl(process, kfd, request::WAIT_EVENTS, &mut args);
+                (wait, ioctl(process, kfd, request::WAIT_EVENTS, &mut args))
+            })
+        });
+        let (process, render) = (&rig.process, rig.render);
+        let timeline = scope.spawn(move || {
+            let (mut handles, mut points) = ([object.handle], [1u64]);
+            let mut args = drm::SyncobjTimelineWait {
+                handles: handles.as_mut_ptr().expose_provenance() as u64,
+                points: points.as_mut_ptr().expose_provenance() as u64,
+                timeout_nsec: i64::MAX,
+                count_handles: 1,
+                // WAIT_FOR_SUBMIT
+                flags: 2,
+                ..Default::default()
+            };
+            ioctl(process, render, drm::SYNCOBJ_TIMELINE_WAIT, &mut args)
+        });
+        std::thread::sleep(Duration::from_millis(50));
+        rig.process.exit();
+        for wait in waits {
+            assert_eq!(wait.join().unwrap(), (Err(Errno::EINTR), Err(Errno::EBADF)));
+        }
+        assert_eq!(timeline.join().unwrap(), Err(Errno::EINTR));
+    });
+    assert_eq!(rig.objects(), Objects::default());
 }

@@ -98,6 +98,36 @@ fn a_hang_tells_nobody() {
     rig.destroy(queue);
 }
 
+/// Until the GPU is reset, processes that come later find it dead, too.
+#[test]
+fn a_hang_lasts_until_the_reset() {
+    let machine = machine("gfx1151", 18);
+    machine.hang_gpu(0);
+    let rig = Rig::on(machine.clone());
+    let queue = rig.queue();
+    assert!(!runs(&rig, &queue, 0));
+    rig.destroy(queue);
+    machine.reset_gpu(0);
+    let next = Rig::on(machine);
+    let queue = next.queue();
+    assert!(runs(&next, &queue, 0));
+    next.destroy(queue);
+}
+
+#[test]
+fn a_reset_loses_vram() {
+    let rig = Rig::new("gfx1100", 18);
+    let vram =
+        rig.buffer(AllocMemFlags::VRAM | AllocMemFlags::PUBLIC | AllocMemFlags::WRITABLE, PAGE);
+    let system = rig.buffer(gtt(), PAGE);
+    for buffer in [vram, system] {
+        buffer.qword(0).store(99, SeqCst);
+    }
+    rig.machine.reset_gpu(0);
+    assert_ne!(vram.qword(0).load(SeqCst), 99);
+    assert_eq!(system.qword(0).load(SeqCst), 99);
+}
+
 /// The mask of exceptions arrives where the context save area's header says, if the runtime is enabled.
 #[test]
 fn queue_errors_reach_the_runtime() {

@@ -13,3 +13,4 @@ mod random;
 mod rig;
 mod svm;
 mod topology;
+mod trap;

@@ -1,13 +1,13 @@
 //! Allocation, mapping, sharing.
 
 use crate::rig::{DOORBELL_SLICE, PAGE, Rig, anonymous, gtt, reserve};
-use kfd::uapi::{self, AllocMemFlags, request};
+use kfd::uapi::{self, AllocMemFlags, EventData, request};
 use selvedge_sim::Objects;
 use selvedge_sys::{Errno, MapFlags, OpenMode, Protection, System};
 use std::path::Path;
 use std::ptr::null_mut;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 #[test]
 fn host_and_second_mapping_see_the_same_bytes() {
@@ -250,4 +250,130 @@ fn dma_bufs_carry_memory_between_contexts() {
     other.munmap(va, 2 * PAGE);
     assert_eq!((rig.objects().buffers, rig.objects().buffer_bytes), (0, 0));
     assert_eq!(rig.ask(request::IMPORT_DMABUF, &mut import), Err(Errno::EBADF));
+}
+
+fn register(rig: &Rig, address: u64, size: u64, va_addr: u64) -> u64 {
+    let flags = AllocMemFlags::USERPTR | AllocMemFlags::WRITABLE;
+    let mut args = uapi::AllocMemoryOfGpuArgs {
+        va_addr,
+        size,
+        mmap_offset: address,
+        gpu_id: rig.gpu_id,
+        flags: flags.bits(),
+        ..Default::default()
+    };
+    rig.ask(request::ALLOC_MEMORY_OF_GPU, &mut args).unwrap();
+    args.handle
+}
+
+fn qword(address: u64) -> &'static AtomicU64 {
+    let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
+    // SAFETY: the callers' memory, mapped as long as they look at it.
+    unsafe { AtomicU64::from_ptr(pointer) }
+}
+
+/// Memory of the process is mapped in whole pages, from the one on that the address lies in.
+#[test]
+fn user_memory_is_mapped_by_pages() {
+    let rig = Rig::new("gfx1151", 18);
+    let memory = anonymous(&rig.process, 2 * PAGE);
+    let va = reserve(&rig.process, PAGE);
+    // A value of a signal 8 bytes into the page.
+    qword(memory + 8).store(1, Relaxed);
+    let handle = register(&rig, memory + 64, 100, va);
+    rig.map(handle).unwrap();
+    let queue = rig.queue();
+    queue.submit_barrier(0, va);
+    crate::rig::eventually("the completion", || qword(memory + 8).load(Relaxed) == 0);
+    rig.destroy(queue);
+    rig.unmap(handle).unwrap();
+    rig.free(handle).unwrap();
+}
+
+/// A munmap that the kernel refuses takes nothing from anybody.
+#[test]
+fn refused_unmappings_change_nothing() {
+    let rig = Rig::new("gfx1151", 18);
+    let memory = anonymous(&rig.process, 2 * PAGE);
+    qword(memory + 8).store(1, Relaxed);
+    let handle = register(&rig, memory, 2 * PAGE, memory);
+    rig.map(handle).unwrap();
+    let buffer = rig.buffer(gtt(), PAGE);
+    let mappings = rig.objects().cpu_mappings;
+    for (address, length) in [
+        (memory + 8, PAGE),
+        (memory, 0),
+        (memory, u64::MAX),
+        (memory, u64::MAX - 4094),
+        (memory, 1 << 47),
+        (buffer.va + 1, PAGE),
+        (buffer.va, 0),
+    ] {
+        let address = std::ptr::with_exposed_provenance_mut(address as usize);
+        // SAFETY: fails.
+        let answer = unsafe { rig.process.munmap(address, length as usize) };
+        assert_eq!(answer, Err(Errno::EINVAL), "{address:?}, {length:#x}");
+    }
+    assert_eq!(rig.objects().cpu_mappings, mappings);
+    let queue = rig.queue();
+    queue.submit_barrier(0, memory);
+    crate::rig::eventually("the completion", || qword(memory + 8).load(Relaxed) == 0);
+    rig.destroy(queue);
+}
+
+/// Of overlapping registrations, all that have something of an unmapped range lose it, and no others.
+#[test]
+fn unmapping_finds_all_registrations() {
+    let rig = Rig::new("gfx1151", 18);
+    let memory = anonymous(&rig.process, 8 * PAGE);
+    let at = |first: u64, pages: u64, va| register(&rig, memory + first * PAGE, pages * PAGE, va);
+    let va = reserve(&rig.process, 32 * PAGE);
+    let handles =
+        [at(0, 8, va), at(0, 1, va + 8 * PAGE), at(2, 2, va + 16 * PAGE), at(5, 1, va + 24 * PAGE)];
+    for handle in handles {
+        rig.map(handle).unwrap();
+    }
+    rig.munmap(memory + 3 * PAGE, PAGE);
+    // A store by the queue where nothing is any more is a page fault.
+    for (signal, there) in
+        [(va + 8 * PAGE, true), (va + 24 * PAGE, true), (va + 16 * PAGE, false), (va, false)]
+    {
+        let fault = rig.create_event(uapi::EVENT_MEMORY, 0);
+        let queue = rig.queue();
+        queue.submit_barrier(0, signal);
+        let timeout = if there { 200 } else { 10_000 };
+        let result = rig.wait(EventData::new(fault, 0), timeout).1;
+        let expected = if there { uapi::WAIT_RESULT_TIMEOUT } else { uapi::WAIT_RESULT_COMPLETE };
+        assert_eq!(result, expected, "{:#x}", signal - va);
+        rig.destroy(queue);
+        if !there {
+            // The process's queues are evicted now.
+            break;
+        }
+    }
+}
+
+/// Device memory of any size costs the host little until it is written, on kernels that poison it, too.
+#[test]
+fn poison_is_cheap() {
+    let rig = Rig::new("gfx1100", 14);
+    let start = std::time::Instant::now();
+    let handle = rig.alloc(AllocMemFlags::VRAM, 20 << 30, 0).unwrap().handle;
+    rig.free(handle).unwrap();
+    assert!(start.elapsed().as_secs() < 20);
+}
+
+/// The cost of a buffer does not grow with their number.
+#[test]
+fn many_buffers() {
+    const COUNT: u64 = 20_000;
+    let rig = Rig::new("gfx1151", 18);
+    let memory = anonymous(&rig.process, PAGE);
+    let start = std::time::Instant::now();
+    let handles: Vec<u64> = (0..COUNT).map(|_| register(&rig, memory, PAGE, memory)).collect();
+    for _ in 0..COUNT {
+        rig.munmap(reserve(&rig.process, PAGE), PAGE);
+    }
+    handles.into_iter().for_each(|handle| rig.free(handle).unwrap());
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }

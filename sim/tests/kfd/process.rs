@@ -187,3 +187,43 @@ fn management_events_and_profiler() {
     rig.ask(request::PROFILER, &mut args).unwrap();
     assert_eq!(args.version(), uapi::PROFILER_VERSION_NUM);
 }
+
+/// The number of a duplicate that was closed behind the machine's back leads nowhere.
+#[test]
+fn numbers_of_closed_duplicates_are_forgotten() {
+    let rig = Rig::new("gfx1151", 18);
+    let mut version = uapi::GetVersionArgs::default();
+    let mut pipe = [0; 2];
+    // SAFETY: duplicates a descriptor.
+    let duplicate = unsafe { libc::dup(rig.kfd) };
+    assert_eq!(ioctl(&rig.process, duplicate, request::GET_VERSION, &mut version), Ok(()));
+    // SAFETY: the number is ours to close and to reuse.
+    unsafe {
+        assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
+        assert_eq!(libc::dup2(pipe[0], duplicate), duplicate);
+    }
+    let stale = ioctl(&rig.process, duplicate, request::GET_VERSION, &mut version);
+    assert_eq!(stale, Err(Errno::ENOTTY));
+    // A duplicate keeps its file when the descriptor it came from goes.
+    // SAFETY: as above.
+    let duplicate = unsafe { libc::dup(rig.kfd) };
+    assert_eq!(ioctl(&rig.process, duplicate, request::GET_VERSION, &mut version), Ok(()));
+    rig.process.close(rig.kfd).unwrap();
+    assert_eq!(ioctl(&rig.process, duplicate, request::GET_VERSION, &mut version), Ok(()));
+    rig.process.close(duplicate).unwrap();
+    assert_eq!(rig.machine.refusals(), [""; 0]);
+}
+
+#[test]
+fn refusals_are_kept_once() {
+    let rig = Rig::new("gfx1151", 18);
+    for operation in (50..400).chain(50..60) {
+        let mut args = kfd::uapi::amdgpu::Ctx::new(operation, 0);
+        let answer =
+            ioctl(&rig.process, rig.render, kfd::uapi::amdgpu::drm_request::CTX, &mut args);
+        assert_eq!(answer, Err(Errno::ENOSYS));
+    }
+    let refusals = rig.machine.refusals();
+    assert_eq!(refusals.len(), Machine::MAX_REFUSALS);
+    assert_eq!(refusals[1], "context operation 51");
+}

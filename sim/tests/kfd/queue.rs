@@ -309,3 +309,43 @@ fn global_wave_sync_belongs_to_one_queue() {
     assert_eq!(ask(&b, 1), Ok(()));
     rig.destroy(b);
 }
+
+/// The host has no thread for the queue: ENOMEM, and nothing is taken. In a process of its own, whose limits and user
+/// it changes: root may always have threads.
+#[test]
+fn a_queue_needs_a_thread() {
+    const NAME: &str = "queue::a_queue_needs_a_thread";
+    const INSIDE: &str = "SELVEDGE_TEST_WITHOUT_THREADS";
+    if std::env::var_os(INSIDE).is_none() {
+        let mut own = std::process::Command::new(std::env::current_exe().unwrap());
+        let output = own.args(["--exact", NAME]).env(INSIDE, "1").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
+    const NOBODY: libc::uid_t = 65534;
+    let limit = |threads| {
+        // SAFETY: changes this process's limit.
+        unsafe {
+            let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            assert_eq!(libc::getrlimit(libc::RLIMIT_NPROC, &raw mut limit), 0);
+            limit.rlim_cur = limit.rlim_max.min(threads);
+            assert_eq!(libc::setrlimit(libc::RLIMIT_NPROC, &raw const limit), 0);
+        }
+    };
+    let rig = Rig::new("gfx1151", 18);
+    let mut queue = rig.queue_buffers();
+    // SAFETY: changes this process's user.
+    if unsafe { libc::geteuid() == 0 && libc::setresuid(NOBODY, NOBODY, NOBODY) != 0 } {
+        return;
+    }
+    limit(0);
+    assert_eq!(rig.ask(request::CREATE_QUEUE, &mut queue.args), Err(Errno::ENOMEM));
+    assert_eq!(rig.objects().queues, 0);
+    rig.unmap(queue.ring.handle).unwrap();
+    rig.map(queue.ring.handle).unwrap();
+    limit(libc::RLIM_INFINITY);
+    rig.start(&mut queue).unwrap();
+    let first = (queue.args.queue_id, queue.args.doorbell_offset & (DOORBELL_SLICE - 1));
+    assert_eq!(first, (0, 0));
+    rig.destroy(queue);
+}

@@ -19,6 +19,7 @@ fn word(scratch: u64, gpu_id: u32) -> impl Strategy<Value = u64> {
         1 => Just(1 << 63),
         1 => Just(1 << 47),
         1 => Just(0xffff_ffff),
+        1 => Just(u64::MAX),
         1 => (0u32..64).prop_map(|bit| 1 << bit),
         1 => any::<u64>(),
     ]

@@ -307,15 +307,23 @@ impl Rig {
 impl Queue {
     /// Puts a barrier packet with this completion signal at `index`, and rings the doorbell.
     pub(crate) fn submit_barrier(&self, index: u64, completion_signal: u64) {
-        use std::sync::atomic::Ordering::{Release, SeqCst};
         /// Barrier-AND, system scope acquire and release.
         const HEADER: u32 = 3 | 1 << 8 | 2 << 9 | 2 << 11;
+        let mut words = [0; 16];
+        words[0] = HEADER;
+        words[14] = completion_signal as u32;
+        words[15] = (completion_signal >> 32) as u32;
+        self.submit(index, &words);
+    }
+
+    /// Puts a packet at `index`, and rings the doorbell.
+    pub(crate) fn submit(&self, index: u64, words: &[u32; 16]) {
+        use std::sync::atomic::Ordering::{Release, SeqCst};
         let slot = index * 64 % RING_BYTES;
-        for at in (8..56).step_by(8) {
-            self.ring.qword(slot + at).store(0, SeqCst);
+        for (at, &word) in (slot..).step_by(4).zip(words).skip(1) {
+            self.ring.dword(at).store(word, SeqCst);
         }
-        self.ring.qword(slot + 56).store(completion_signal, SeqCst);
-        self.ring.dword(slot).store(HEADER, Release);
+        self.ring.dword(slot).store(words[0], Release);
         self.pointers.qword(56).store(index + 1, SeqCst);
         let byte = self.args.doorbell_offset & (DOORBELL_SLICE - 1);
         let doorbell = std::ptr::with_exposed_provenance_mut((self.doorbells + byte) as usize);

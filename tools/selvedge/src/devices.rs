@@ -55,13 +55,13 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let rows: Vec<Row> =
         endpoints.iter().enumerate().map(|(i, e)| Row::new(i, e, simulated)).collect();
     if options.json {
-        println!("{}", serde_json::to_string_pretty(&rows)?);
-        return Ok(());
+        return crate::print(&format!("{}\n", serde_json::to_string_pretty(&rows)?));
     }
     if rows.is_empty() {
-        println!("no GPU: the kernel offers no KFD topology with a GPU in it");
-        println!("to see the simulated machine: selvedge devices --sim gfx1151");
-        return Ok(());
+        return crate::print(
+            "no GPU: the kernel offers no KFD topology with a GPU in it\n\
+             to see the simulated machine: selvedge devices --sim gfx1151\n",
+        );
     }
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_header([
@@ -88,6 +88,5 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
             row.unique_id.clone().unwrap_or_default(),
         ]);
     }
-    println!("{table}");
-    Ok(())
+    crate::print(&format!("{table}\n"))
 }

@@ -3,6 +3,7 @@
 use crate::Error;
 use selvedge::code::{Archive, CodeObject, Container, Contents, Entry, Kernel};
 use serde::Serialize;
+use std::fmt::Write;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -86,7 +87,7 @@ impl EntryReport {
         let container = match &entry.member().container {
             Container::Raw => "code object".to_owned(),
             Container::Bundle => "offload bundle".to_owned(),
-            Container::Compressed(bundle) => format!("compressed offload bundle ({bundle})"),
+            Container::Compressed(bundle) => bundle.to_string(),
             other => format!("{other:?}"),
         };
         let (contents, object) = match entry.contents() {
@@ -154,26 +155,28 @@ impl KernelReport {
         }
     }
 
-    fn print(&self) {
-        println!("  kernel {}", self.name);
-        println!(
+    fn print(&self, out: &mut String) -> std::fmt::Result {
+        writeln!(out, "  kernel {}", self.name)?;
+        writeln!(
+            out,
             "    descriptor {:#x}, code {:#x}, wave{}, {} SGPRs, {} VGPRs",
             self.descriptor_offset,
             self.entry_offset,
             or_unknown(self.wavefront_size),
             or_unknown(self.sgprs),
             or_unknown(self.vgprs)
-        );
-        println!(
+        )?;
+        writeln!(
+            out,
             "    arguments {} bytes, LDS {} bytes, scratch {} bytes a work-item{}",
             self.kernarg_bytes,
             self.lds_bytes,
             self.scratch_bytes,
             if self.dynamic_stack { " and a dynamic stack" } else { "" }
-        );
+        )?;
         match self.required_workgroup {
-            Some(size) => println!("    workgroups of exactly {size:?}"),
-            None => println!("    workgroups of at most {}", or_unknown(self.max_workgroup)),
+            Some(size) => writeln!(out, "    workgroups of exactly {size:?}")?,
+            None => writeln!(out, "    workgroups of at most {}", or_unknown(self.max_workgroup))?,
         }
         for argument in &self.arguments {
             let name = argument.name.as_deref().unwrap_or("");
@@ -182,8 +185,9 @@ impl KernelReport {
                 "    {:>5} {:>4}  {} {type_name} {name}",
                 argument.offset, argument.bytes, argument.kind
             );
-            println!("{}", line.trim_end());
+            writeln!(out, "{}", line.trim_end())?;
         }
+        Ok(())
     }
 }
 
@@ -202,29 +206,32 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let entries = archive.entries().filter(wanted).map(EntryReport::new);
     let report = Report { file, entries: entries.collect::<Result<_, _>>()? };
     if options.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
-        return Ok(());
+        return crate::print(&format!("{}\n", serde_json::to_string_pretty(&report)?));
     }
+    let mut out = String::new();
     for entry in &report.entries {
-        println!(
-            "{}: {}, {} bytes, in a {}",
+        writeln!(
+            out,
+            "{}: {}, {} bytes, container: {}",
             entry.id, entry.contents, entry.bytes, entry.container
-        );
+        )?;
         let Some(object) = &entry.object else { continue };
         let target = entry.target.as_deref().unwrap_or("?");
-        println!(
+        writeln!(
+            out,
             "  target {target}, code object {}, image {} bytes",
             object.abi, object.image_bytes
-        );
+        )?;
         for kernel in &object.kernels {
-            kernel.print();
+            kernel.print(&mut out)?;
         }
         for variable in &object.variables {
-            println!(
+            writeln!(
+                out,
                 "  variable {} at {:#x}, {} bytes",
                 variable.name, variable.offset, variable.bytes
-            );
+            )?;
         }
     }
-    Ok(())
+    crate::print(&out)
 }

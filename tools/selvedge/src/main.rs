@@ -5,6 +5,7 @@ mod inspect;
 mod run;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 /// Exit status for a bad command line (sysexits.h, EX_USAGE).
@@ -62,6 +63,14 @@ fn main() -> ExitCode {
             eprintln!("selvedge: {error}");
             ExitCode::from(if error.is::<run::UsageError>() { USAGE } else { 1 })
         }
+    }
+}
+
+/// Prints a result. A reader that has seen enough and closed the pipe is no failure.
+fn print(text: &str) -> Result<(), Error> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use clap::ArgMatches;
-use selvedge::{Argument, Buffer, Device, Geometry, Placement};
+use selvedge::{Argument, Buffer, Device, Geometry, Placement, StreamOptions};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -269,8 +269,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         .iter()
         .map(|&position| Prepared::new(options, &device, position))
         .collect::<Result<_, _>>()?;
-    let stream = device.stream()?;
     let timeout = Duration::from_secs_f64(options.timeout);
+    let stream =
+        device.stream_with(StreamOptions { full_timeout: timeout, ..Default::default() })?;
     let start = Instant::now();
     for launch in 0..options.repeat {
         let arguments: Vec<Argument<'_>> = prepared.iter().map(|p| p.argument(launch)).collect();
@@ -299,6 +300,5 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         total_ms,
         us_per_launch: total_ms * 1e3 / f64::from(options.repeat),
     };
-    println!("{}", serde_json::to_string(&report)?);
-    Ok(())
+    crate::print(&format!("{}\n", serde_json::to_string(&report)?))
 }

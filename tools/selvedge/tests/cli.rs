@@ -61,7 +61,7 @@ fn devices() {
     assert_eq!(rows[0]["simulated"], true);
     assert_eq!(rows[0]["kind"], "discrete");
     let text = succeeds(&["devices", "--sim", "gfx1151"]);
-    assert!(text.contains("gfx1151 (simulated)"), "{text}");
+    assert!(text.contains("gfx1151 (simulated)") && text.contains("integrated"), "{text}");
     let error = fails(&["devices", "--sim", "gfx9"], 1);
     assert!(error.contains("gfx1151"), "{error}");
 }

@@ -1,6 +1,6 @@
-//! Buffer objects, their addresses, and sync objects (amdgpu_gem.c, amdgpu_vm.c, drm_syncobj.c).
+//! Buffer objects and their addresses (amdgpu_gem.c, amdgpu_vm.c).
 
-use super::{RenderFile, free_handle};
+use super::RenderFile;
 use crate::abi::buffer::{Buffer, Domain};
 use crate::abi::file::Node;
 use crate::abi::kfd::export_buffer;
@@ -13,7 +13,6 @@ use kfd::uapi::amdgpu::{self as uapi, GemCreateFlags, GemDomain, GemVaFlags};
 use selvedge_sys::{Errno, drm};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
 
 /// A buffer by handle, with where this file mapped it.
 #[derive(Debug)]
@@ -61,16 +60,18 @@ impl RenderFile {
             Err(_) if domain == Domain::Vram => allocate(Domain::Gtt)?,
             other => other?,
         };
-        args.set_out(&uapi::GemCreateOut { handle: self.add(buffer), _pad: 0 });
+        args.set_out(&uapi::GemCreateOut { handle: self.add(buffer)?, _pad: 0 });
         Ok(())
     }
 
-    fn add(&self, buffer: Arc<Buffer>) -> u32 {
+    fn add(&self, buffer: Arc<Buffer>) -> Result<u32, Errno> {
+        let named = Handle { buffer: buffer.clone(), mapped: BTreeMap::new() };
         self.allow(&buffer);
-        let mut state = self.state();
-        let handle = free_handle(|handle| state.buffers.contains_key(&handle));
-        state.buffers.insert(handle, Handle { buffer, mapped: BTreeMap::new() });
-        handle
+        let handle = self.state().buffers.insert(named);
+        handle.ok_or_else(|| {
+            self.disallow(&buffer);
+            Errno::ENOSPC
+        })
     }
 
     fn buffer(&self, handle: u32) -> Result<Arc<Buffer>, Errno> {
@@ -78,7 +79,7 @@ impl RenderFile {
     }
 
     pub(super) fn gem_close(&self, handle: u32) -> Result<(), Errno> {
-        let closed = self.state().buffers.remove(&handle).ok_or(Errno::EINVAL)?;
+        let closed = self.state().buffers.remove(handle).ok_or(Errno::EINVAL)?;
         for &start in closed.mapped.keys() {
             self.vm.unmap(start);
         }
@@ -138,10 +139,8 @@ impl RenderFile {
             _ => return Err(Errno::EINVAL),
         }
         if args.vm_timeline_syncobj_out != 0 {
-            let mut state = self.state();
-            let point =
-                state.sync_objects.get_mut(&args.vm_timeline_syncobj_out).ok_or(Errno::EINVAL)?;
-            *point = (*point).max(args.vm_timeline_point);
+            let object = self.syncobj(args.vm_timeline_syncobj_out).ok_or(Errno::EINVAL)?;
+            object.signal(args.vm_timeline_point);
         }
         Ok(())
     }
@@ -155,7 +154,7 @@ impl RenderFile {
         flags: GemVaFlags,
     ) -> Result<(), Errno> {
         let mut state = self.state();
-        let handle = state.buffers.get_mut(&args.handle).ok_or(Errno::ENOENT)?;
+        let handle = state.buffers.get_mut(args.handle).ok_or(Errno::ENOENT)?;
         let inside =
             args.offset_in_bo.checked_add(size).is_some_and(|end| end <= handle.buffer.size);
         if !(va | size | args.offset_in_bo).is_multiple_of(PAGE) || size == 0 || !inside {
@@ -176,7 +175,7 @@ impl RenderFile {
     /// `amdgpu_vm_bo_unmap`: the whole mapping that starts there.
     fn va_unmap(&self, handle: u32, va: u64) -> Result<(), Errno> {
         let mut state = self.state();
-        let handle = state.buffers.get_mut(&handle).ok_or(Errno::ENOENT)?;
+        let handle = state.buffers.get_mut(handle).ok_or(Errno::ENOENT)?;
         handle.mapped.remove(&va).ok_or(Errno::ENOENT)?;
         self.vm.unmap(va);
         Ok(())
@@ -271,64 +270,10 @@ impl RenderFile {
                 .find(|(_, h)| Arc::ptr_eq(&h.buffer, buffer))
                 .map(|(&handle, _)| handle)
         };
-        args.handle = known.unwrap_or_else(|| self.add(buffer.clone()));
+        args.handle = match known {
+            Some(handle) => handle,
+            None => self.add(buffer.clone())?,
+        };
         Ok(())
-    }
-
-    pub(super) fn syncobj_create(&self, args: &mut drm::SyncobjCreate) -> Result<(), Errno> {
-        const SIGNALED: u32 = 1;
-        if args.flags & !SIGNALED != 0 {
-            return Err(Errno::EINVAL);
-        }
-        let mut state = self.state();
-        args.handle = free_handle(|handle| state.sync_objects.contains_key(&handle));
-        state.sync_objects.insert(args.handle, 0);
-        Ok(())
-    }
-
-    pub(super) fn syncobj_destroy(&self, handle: u32) -> Result<(), Errno> {
-        self.state().sync_objects.remove(&handle).map(drop).ok_or(Errno::EINVAL)
-    }
-
-    /// Waits for points of timelines. Everything that signals does so before its call returns, so that
-    /// a point that is not reached now is reached by another thread or never: the time is slept through
-    /// in steps.
-    pub(super) fn syncobj_timeline_wait(
-        &self,
-        args: &mut drm::SyncobjTimelineWait,
-    ) -> Result<(), Errno> {
-        const WAIT_ALL: u32 = 1;
-        const STEP_NS: i64 = 1_000_000;
-        if args.count_handles == 0 {
-            return Err(Errno::EINVAL);
-        }
-        let count = args.count_handles.min(1 << 16) as usize;
-        let (mut handles, mut points) = (vec![0u8; count * 4], vec![0u8; count * 8]);
-        user::read(args.handles, &mut handles)?;
-        user::read(args.points, &mut points)?;
-        let handle = |i: usize| u32::from_le_bytes(std::array::from_fn(|b| handles[i * 4 + b]));
-        let point = |i: usize| u64::from_le_bytes(std::array::from_fn(|b| points[i * 8 + b]));
-        loop {
-            let mut reached = 0;
-            {
-                let state = self.state();
-                for i in 0..count {
-                    let at = state.sync_objects.get(&handle(i)).ok_or(Errno::ENOENT)?;
-                    if *at >= point(i) {
-                        args.first_signaled = i as u32;
-                        reached += 1;
-                    }
-                }
-            }
-            let wanted = if args.flags & WAIT_ALL != 0 { count } else { 1 };
-            if reached >= wanted {
-                return Ok(());
-            }
-            // The deadline is on the monotonic clock.
-            if args.timeout_nsec <= crate::clock::monotonic_ns() {
-                return Err(Errno::ETIME);
-            }
-            std::thread::sleep(Duration::from_nanos(STEP_NS as u64));
-        }
     }
 }

@@ -2,14 +2,17 @@
 //!
 //! - `info`: queries.
 //! - `gem`: buffer objects and their addresses.
+//! - `sync`: sync objects.
 //! - `submit`: contexts and command submission.
 
 mod gem;
 mod info;
 mod submit;
+mod sync;
 
 use super::buffer::Buffer;
 use super::exchange::Call;
+use super::handles::Handles;
 use super::process::{Mappable, Process};
 use super::user;
 use crate::count::Token;
@@ -18,7 +21,7 @@ use crate::memory::AddressSpace;
 use kfd::uapi::amdgpu as uapi;
 use selvedge_sys::uapi::{kind, number};
 use selvedge_sys::{Errno, drm};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zerocopy::IntoBytes;
@@ -39,18 +42,24 @@ pub(crate) struct RenderFile {
 }
 
 /// Objects of a file by handle.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
-    buffers: BTreeMap<u32, gem::Handle>,
-    contexts: BTreeMap<u32, submit::Context>,
-    buffer_lists: BTreeSet<u32>,
-    /// Timeline sync objects: the highest point signalled.
-    sync_objects: BTreeMap<u32, u64>,
+    buffers: Handles<gem::Handle>,
+    contexts: Handles<submit::Context>,
+    buffer_lists: Handles<()>,
+    sync_objects: Handles<sync::SyncObject>,
 }
 
-/// The lowest free handle; DRM's start at 1.
-fn free_handle(taken: impl Fn(u32) -> bool) -> u32 {
-    (1..u32::MAX).find(|&handle| !taken(handle)).unwrap_or(u32::MAX)
+impl Default for State {
+    /// DRM's handles start at 1.
+    fn default() -> State {
+        State {
+            buffers: Handles::starting_at(1),
+            contexts: Handles::starting_at(1),
+            buffer_lists: Handles::starting_at(1),
+            sync_objects: Handles::starting_at(1),
+        }
+    }
 }
 
 impl RenderFile {
@@ -107,12 +116,14 @@ impl RenderFile {
     }
 }
 
-/// `drm_ioctl`: as the KFD's dispatcher, the number alone counts; a bad type is ENOTTY, a bad number EINVAL.
+/// `drm_ioctl`: as to the KFD's dispatcher, the number says what is called; but the argument is copied only in the
+/// directions that the caller declares, too. A bad type is ENOTTY, a bad number EINVAL.
 pub(crate) fn ioctl(linux: &Process, file: &Arc<RenderFile>, call: Call) -> Result<i32, Errno> {
     use selvedge_sys::uapi::Direction::{ReadWrite, Write};
     if kind(call.request) != drm::BASE {
         return Err(Errno::ENOTTY);
     }
+    let call = call.as_declared();
     let nr = number(call.request);
     let gem_va_bytes =
         if file.machine.kernel.has_timelines() { size_of::<uapi::GemVa>() } else { 40 };
@@ -127,7 +138,7 @@ pub(crate) fn ioctl(linux: &Process, file: &Arc<RenderFile>, call: Call) -> Resu
         0xc0 => call.exchange(ReadWrite, |args: &mut drm::SyncobjDestroy| {
             file.syncobj_destroy(args.handle)
         }),
-        0xca => call.exchange(ReadWrite, |args| file.syncobj_timeline_wait(args)),
+        0xca => call.exchange(ReadWrite, |args| file.syncobj_timeline_wait(linux, args)),
         _ => match nr.wrapping_sub(drm::COMMAND_BASE) {
             0x00 => call.exchange(ReadWrite, |args| file.gem_create(args)),
             0x01 => call.exchange(ReadWrite, |args| file.gem_mmap(args)),

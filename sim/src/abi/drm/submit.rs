@@ -3,7 +3,7 @@
 //! Only submissions of NOPs to the SDMA engine are modelled: what a KFD client needs to have a VM's page
 //! tables made by that engine before it gives the VM to the KFD.
 
-use super::{RenderFile, free_handle};
+use super::RenderFile;
 use crate::abi::user;
 use crate::memory::View;
 use kfd::uapi::amdgpu as uapi;
@@ -27,13 +27,11 @@ impl RenderFile {
         let mut state = self.state();
         match wanted.op {
             uapi::CTX_OP_ALLOC_CTX => {
-                let id = free_handle(|id| state.contexts.contains_key(&id));
-                state.contexts.insert(id, Context::default());
-                args.set_context(id);
+                args.set_context(state.contexts.insert(Context::default()).ok_or(Errno::ENOSPC)?);
                 Ok(())
             }
             uapi::CTX_OP_FREE_CTX => {
-                state.contexts.remove(&wanted.ctx_id).map(drop).ok_or(Errno::EINVAL)
+                state.contexts.remove(wanted.ctx_id).map(drop).ok_or(Errno::EINVAL)
             }
             uapi::CTX_OP_QUERY_STATE | uapi::CTX_OP_QUERY_STATE2 => {
                 if !state.contexts.contains_key(&wanted.ctx_id) {
@@ -61,16 +59,12 @@ impl RenderFile {
             }
         }
         let list_handle = match wanted.operation {
-            uapi::BO_LIST_OP_CREATE => {
-                let handle = free_handle(|handle| state.buffer_lists.contains(&handle));
-                state.buffer_lists.insert(handle);
-                handle
-            }
+            uapi::BO_LIST_OP_CREATE => state.buffer_lists.insert(()).ok_or(Errno::ENOSPC)?,
             uapi::BO_LIST_OP_DESTROY => {
-                state.buffer_lists.remove(&wanted.list_handle);
+                state.buffer_lists.remove(wanted.list_handle);
                 0
             }
-            uapi::BO_LIST_OP_UPDATE if state.buffer_lists.contains(&wanted.list_handle) => {
+            uapi::BO_LIST_OP_UPDATE if state.buffer_lists.contains_key(&wanted.list_handle) => {
                 wanted.list_handle
             }
             uapi::BO_LIST_OP_UPDATE => return Err(Errno::ENOENT),
@@ -90,7 +84,7 @@ impl RenderFile {
         if wanted.num_chunks > MAX_CHUNKS {
             return Err(Errno::ENOMEM);
         }
-        if wanted.bo_list_handle != 0 && !state.buffer_lists.contains(&wanted.bo_list_handle) {
+        if wanted.bo_list_handle != 0 && !state.buffer_lists.contains_key(&wanted.bo_list_handle) {
             return Err(Errno::ENOENT);
         }
         for i in 0..u64::from(wanted.num_chunks) {
@@ -109,7 +103,7 @@ impl RenderFile {
                 other => return Err(self.machine.refuse(format!("submission chunk {other}"))),
             }
         }
-        let context = state.contexts.get_mut(&wanted.ctx_id).ok_or(Errno::EINVAL)?;
+        let context = state.contexts.get_mut(wanted.ctx_id).ok_or(Errno::EINVAL)?;
         context.last += 1;
         args.set_out(&uapi::CsOut { handle: context.last });
         Ok(())

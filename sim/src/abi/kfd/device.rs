@@ -68,10 +68,12 @@ impl KfdProcess {
             return Err(Errno::ENOMEM);
         }
         args.num_of_nodes = args.num_of_nodes.min(apertures.len() as u32);
-        (args.kfd_process_device_apertures_ptr..)
-            .step_by(size as usize)
-            .zip(apertures.iter().take(args.num_of_nodes as usize))
-            .try_for_each(|(address, aperture)| user::put(address, aperture))
+        (0..).zip(apertures.iter().take(args.num_of_nodes as usize)).try_for_each(
+            |(i, aperture): (u64, _)| {
+                let address = args.kfd_process_device_apertures_ptr.wrapping_add(i * size);
+                user::put(address, aperture)
+            },
+        )
     }
 
     pub(super) fn get_clock_counters(
@@ -104,10 +106,10 @@ impl KfdProcess {
         args: &mut uapi::SetTrapHandlerArgs,
     ) -> Result<(), Errno> {
         let gpu = self.gpu(args.gpu_id)?;
-        let mut state = self.lock();
+        let state = self.lock();
         state.devices[gpu].vm().map_err(|_| Errno::ESRCH)?;
         let handler = (args.tba_addr, args.tma_addr);
-        state.devices[gpu].trap_handler = (args.tba_addr != 0).then_some(handler);
+        state.devices[gpu].trap_handler.set((args.tba_addr != 0).then_some(handler));
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! Events: the slots that queues signal, and the calls that wait on them (kfd_events.c).
 
+use crate::abi::handles::Numbers;
 use crate::abi::user;
 use crate::board::Extent;
 use crate::count::{Counter, Token};
@@ -56,6 +57,15 @@ struct Waiter {
     age_enabled: bool,
 }
 
+/// A call that waits.
+#[derive(Debug, Default)]
+struct Wait {
+    waiters: Vec<Waiter>,
+    /// Whether its thread sleeps. A wake-up takes a waiter off its event's list only if it wakes the
+    /// thread (`autoremove_wake_function`, kernel/sched/wait.c).
+    asleep: bool,
+}
+
 /// The page of slots.
 #[derive(Debug)]
 struct Page {
@@ -68,12 +78,16 @@ struct Page {
 #[derive(Debug)]
 struct Table {
     events: BTreeMap<u32, Event>,
-    waits: HashMap<u64, Vec<Waiter>>,
+    signal_ids: Numbers,
+    other_ids: Numbers,
+    waits: HashMap<u64, Wait>,
     next_wait: u64,
     page: Option<Page>,
     mapped_bytes: u64,
     /// Starts at 1: id 0 is never handed out.
     signal_events: u64,
+    /// The process ends: nobody waits any more.
+    closing: bool,
 }
 
 /// A process's events.
@@ -97,11 +111,14 @@ impl Table {
         let Some(event) = self.events.get_mut(&id) else { return };
         event.signaled = !event.auto_reset || event.waiters.is_empty();
         event.age = event.age.checked_add(1).unwrap_or(2);
-        for (wait, place) in &event.waiters {
-            if let Some(waiter) = self.waits.get_mut(wait).and_then(|w| w.get_mut(*place)) {
+        let waits = &mut self.waits;
+        event.waiters.retain(|&(wait, place)| {
+            let Some(wait) = waits.get_mut(&wait) else { return false };
+            if let Some(waiter) = wait.waiters.get_mut(place) {
                 waiter.activated = true;
             }
-        }
+            !std::mem::take(&mut wait.asleep)
+        });
     }
 
     fn slot(&self, id: u32) -> Option<u64> {
@@ -126,7 +143,7 @@ impl Table {
 
     /// `test_event_condition`
     fn condition(&self, wait: u64, all: bool) -> u32 {
-        let waiters = self.waits.get(&wait).map_or(&[][..], Vec::as_slice);
+        let waiters = self.waits.get(&wait).map_or(&[][..], |wait| wait.waiters.as_slice());
         let mut activated = 0;
         for waiter in waiters {
             if waiter.event.is_none() {
@@ -144,9 +161,7 @@ impl Table {
 
     /// `copy_signaled_event_data`
     fn copy_data(&self, wait: u64, events: u64) -> Result<(), Errno> {
-        for (waiter, address) in
-            self.waits[&wait].iter().zip((events..).step_by(size_of::<EventData>()))
-        {
+        for (waiter, address) in self.waits[&wait].waiters.iter().zip(addresses(events)) {
             let event = waiter.event.and_then(|id| self.events.get(&id)).ok_or(Errno::EINVAL)?;
             if !waiter.activated {
                 continue;
@@ -169,7 +184,7 @@ impl Table {
         let age = data.signal().last_event_age;
         let age_enabled = event.kind == EVENT_SIGNAL && age != 0;
         activated |= age_enabled && age != event.age;
-        let waiters = self.waits.entry(wait).or_default();
+        let waiters = &mut self.waits.entry(wait).or_default().waiters;
         if !activated {
             event.waiters.push((wait, waiters.len()));
         }
@@ -179,7 +194,7 @@ impl Table {
 
     /// `free_waiters`
     fn remove_wait(&mut self, wait: u64) {
-        for waiter in self.waits.remove(&wait).unwrap_or_default() {
+        for waiter in self.waits.remove(&wait).unwrap_or_default().waiters {
             if let Some(event) = waiter.event.and_then(|id| self.events.get_mut(&id)) {
                 event.waiters.retain(|&(w, _)| w != wait);
             }
@@ -192,11 +207,14 @@ impl Events {
         Events {
             table: Mutex::new(Table {
                 events: BTreeMap::new(),
+                signal_ids: Numbers::new(1..FIRST_NONSIGNAL),
+                other_ids: Numbers::new(FIRST_NONSIGNAL..1 << 31),
                 waits: HashMap::new(),
                 next_wait: 0,
                 page: None,
                 mapped_bytes: 0,
                 signal_events: 1,
+                closing: false,
             }),
             changed: Condvar::new(),
             counter,
@@ -247,16 +265,14 @@ impl Events {
                 table.mapped_bytes = DEFAULT_MAPPED;
             }
             let end = u32::try_from(table.mapped_bytes / 8).unwrap_or(u32::MAX);
-            let id = (1..end).find(|id| !table.events.contains_key(id)).ok_or(Errno::ENOSPC)?;
+            let id = table.signal_ids.take_below(end).ok_or(Errno::ENOSPC)?;
             if let Some(page) = &table.page {
                 page.backing.store_u64(u64::from(id) * 8, UNSIGNALED);
             }
             table.signal_events += 1;
             id
         } else {
-            (FIRST_NONSIGNAL..=i32::MAX as u32)
-                .find(|id| !table.events.contains_key(id))
-                .ok_or(Errno::ENOSPC)?
+            table.other_ids.take().ok_or(Errno::ENOSPC)?
         };
         let event = Event {
             kind,
@@ -279,14 +295,24 @@ impl Events {
         let event = table.events.remove(&id).ok_or(Errno::EINVAL)?;
         if event.is_gpu_signaled() {
             table.signal_events -= 1;
+            table.signal_ids.give_back(id);
+        } else {
+            table.other_ids.give_back(id);
         }
         for (wait, place) in event.waiters {
-            if let Some(waiter) = table.waits.get_mut(&wait).and_then(|w| w.get_mut(place)) {
+            let waiters = table.waits.get_mut(&wait).map(|wait| &mut wait.waiters);
+            if let Some(waiter) = waiters.and_then(|waiters| waiters.get_mut(place)) {
                 waiter.event = None;
             }
         }
         self.changed.notify_all();
         Ok(())
+    }
+
+    /// The process ends: whoever waits is interrupted.
+    pub(crate) fn close(&self) {
+        self.lock().closing = true;
+        self.changed.notify_all();
     }
 
     /// `kfd_set_event`
@@ -391,6 +417,13 @@ impl Events {
                 if outcome != WAIT_RESULT_TIMEOUT {
                     break;
                 }
+                if table.closing {
+                    result = Err(Errno::EINTR);
+                    break;
+                }
+                if let Some(wait) = table.waits.get_mut(&wait) {
+                    wait.asleep = true;
+                }
                 table = match deadline.map(|d| d.saturating_duration_since(Instant::now())) {
                     Some(Duration::ZERO) => break,
                     Some(left) => {
@@ -401,6 +434,9 @@ impl Events {
                     }
                     None => self.changed.wait(table).unwrap_or_else(PoisonError::into_inner),
                 };
+                if let Some(wait) = table.waits.get_mut(&wait) {
+                    wait.asleep = false;
+                }
             }
             if outcome == WAIT_RESULT_COMPLETE {
                 result = table.copy_data(wait, events);
@@ -416,22 +452,32 @@ impl Events {
 
     /// `kfd_event_mmap`: where in the board's file the page is.
     pub(crate) fn map(&self, length: u64) -> Result<(u64, Arc<Backing>), Errno> {
-        // The kernel compares orders of pages.
-        if length.next_power_of_two() > PAGE_BYTES {
+        // The kernel compares orders of pages; that of the limit is a power of two.
+        if length > PAGE_BYTES {
             return Err(Errno::EINVAL);
         }
-        let mut table = self.lock();
+        let table = self.lock();
         let page = table.page.as_ref().ok_or(Errno::EINVAL)?;
-        let found = (page.offset, page.backing.clone());
-        table.mapped_bytes = length;
-        Ok(found)
+        Ok((page.offset, page.backing.clone()))
     }
+
+    /// The page is mapped with this length, which [`map`](Events::map) allowed: only then events may use the
+    /// slots in it.
+    pub(crate) fn mapped(&self, length: u64) {
+        self.lock().mapped_bytes = length;
+    }
+}
+
+/// The elements of an array of the caller's. Addresses wrap as the kernel's pointers do: nothing is readable at
+/// the end of the address space, so that nobody gets there.
+fn addresses(events: u64) -> impl Iterator<Item = u64> {
+    (0..).map(move |i: u64| events.wrapping_add(i * size_of::<EventData>() as u64))
 }
 
 impl Table {
     fn begin(&mut self, wait: u64, events: u64, count: u32) -> Result<(), Errno> {
-        self.waits.insert(wait, Vec::new());
-        for address in (events..).step_by(size_of::<EventData>()).take(count as usize) {
+        self.waits.insert(wait, Wait::default());
+        for address in addresses(events).take(count as usize) {
             let data: EventData = user::get(address)?;
             self.add_waiter(wait, &data)?;
         }
@@ -457,4 +503,42 @@ pub(crate) fn fault_data(gpu_id: u32, fault: &MemoryFault) -> HsaMemoryException
         FaultReason::NoExecute | FaultReason::NoRead | FaultReason::Misaligned => {}
     }
     data
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait(events: &Events, ids: &[u32], timeout_ms: u32) -> u32 {
+        let mut data: Vec<EventData> = ids.iter().map(|&id| EventData::new(id, 0)).collect();
+        let address = data.as_mut_ptr().expose_provenance() as u64;
+        let (result, outcome) = events.wait(address, ids.len() as u32, false, timeout_ms);
+        assert_eq!(result, Ok(()));
+        outcome
+    }
+
+    /// What signals make of a thread that sleeps in a wait, as long as it has not run again: it was woken once.
+    #[test]
+    fn signals_before_the_thread_runs() {
+        let events = Events::new(Counter::default());
+        events.set_page(Arc::new(Backing::zeroed(PAGE_BYTES)), 0).unwrap();
+        let create = || events.create(EVENT_SIGNAL, true, || Err(Errno::ENOMEM)).unwrap().id;
+        let ids = [create(), create()];
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| wait(&events, &ids, 60_000));
+            while !events.lock().waits.values().any(|wait| wait.asleep) {
+                std::thread::yield_now();
+            }
+            let mut table = events.lock();
+            for id in [ids[0], ids[0], ids[1], ids[1]] {
+                table.set(id);
+            }
+            drop(table);
+            events.changed.notify_all();
+            assert_eq!(waiter.join().unwrap(), WAIT_RESULT_COMPLETE);
+        });
+        // The first event's second signal found nobody. The other's found the waiter listed: only waking takes it off.
+        assert_eq!(wait(&events, &ids[..1], 0), WAIT_RESULT_COMPLETE);
+        assert_eq!(wait(&events, &ids[1..], 0), WAIT_RESULT_TIMEOUT);
+    }
 }

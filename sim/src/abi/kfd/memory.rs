@@ -4,6 +4,7 @@ use super::{DOORBELL_SLICE, KfdProcess, MMAP_TYPE_MMIO, mmap_offset, split_handl
 use crate::abi::buffer::{Buffer, Domain};
 use crate::abi::drm::RenderFile;
 use crate::abi::file::Node;
+use crate::abi::handles::Handles;
 use crate::abi::process::Process;
 use crate::abi::user;
 use crate::board::{PAGE, memfd};
@@ -11,7 +12,7 @@ use crate::count::Token;
 use crate::memory::{AddressSpace, Permissions};
 use kfd::uapi::{self, AllocMemFlags};
 use selvedge_sys::{Errno, OpenMode};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 
 /// The most that kmalloc_array gives.
@@ -39,6 +40,32 @@ pub(super) struct Allocation {
 struct Attachment {
     vm: Arc<AddressSpace>,
     _token: Token,
+}
+
+/// Where buffers are the process's own memory, for those who look by address.
+#[derive(Debug, Default)]
+pub(super) struct UserMemory {
+    /// Start, GPU, and low half of the handle. Ranges may overlap.
+    starts: BTreeSet<(u64, usize, u32)>,
+    /// Bytes of the longest there has been.
+    longest: u64,
+}
+
+impl UserMemory {
+    fn insert(&mut self, gpu: usize, index: u32, buffer: &Buffer) {
+        self.starts.insert((buffer.backing.host_address() as u64, gpu, index));
+        self.longest = self.longest.max(buffer.size);
+    }
+
+    fn remove(&mut self, gpu: usize, index: u32, buffer: &Buffer) {
+        self.starts.remove(&(buffer.backing.host_address() as u64, gpu, index));
+    }
+
+    /// GPU and handle of all buffers that may overlap `start..end`.
+    fn near(&self, start: u64, end: u64) -> impl Iterator<Item = (usize, u32)> {
+        let first = start.saturating_sub(self.longest);
+        self.starts.range((first, 0, 0)..(end, 0, 0)).map(|&(_, gpu, index)| (gpu, index))
+    }
 }
 
 impl Allocation {
@@ -191,7 +218,13 @@ impl KfdProcess {
             render,
             mapped: BTreeMap::new(),
         };
-        args.handle = insert(&mut device.buffers, args.gpu_id, allocation);
+        let is_user = allocation.buffer.domain == Domain::User;
+        let buffer = allocation.buffer.clone();
+        let index = insert(&mut device.buffers, allocation)?;
+        if is_user {
+            state.user_memory.insert(gpu, index, &buffer);
+        }
+        args.handle = handle(args.gpu_id, index);
         Ok(())
     }
 
@@ -206,6 +239,8 @@ impl KfdProcess {
         if address == 0 {
             return Err(Errno::EINVAL);
         }
+        // Whole pages are mapped, from the one that `address` lies in on (`amdgpu_hmm_range_get_pages`).
+        let address = address & !(PAGE - 1);
         // Only the primary's life is tied to that of the address space.
         if !self.is_primary {
             return Err(Errno::EOPNOTSUPP);
@@ -226,11 +261,13 @@ impl KfdProcess {
         }
         let (gpu_id, index) = split_handle(args.handle);
         let gpu = self.gpu(gpu_id)?;
+        let state = &mut *state;
         let buffers = &mut state.devices[gpu].buffers;
         if !buffers.get(&index).ok_or(Errno::EINVAL)?.mapped.is_empty() {
             return Err(Errno::EBUSY);
         }
-        if let Some(allocation) = buffers.remove(&index) {
+        if let Some(allocation) = buffers.remove(index) {
+            state.user_memory.remove(gpu, index, &allocation.buffer);
             allocation.release();
         }
         Ok(())
@@ -249,7 +286,7 @@ impl KfdProcess {
             let gpu = self.gpu(id)?;
             let vm = state.devices[gpu].vm()?;
             let token = self.machine.counters.gpu_mappings.token();
-            let allocation = state.devices[home].buffers.get_mut(&index).ok_or(Errno::ENOMEM)?;
+            let allocation = state.devices[home].buffers.get_mut(index).ok_or(Errno::ENOMEM)?;
             allocation.map(gpu, vm, token)?;
             args.n_success = place as u32 + 1;
         }
@@ -274,7 +311,7 @@ impl KfdProcess {
             if allocation.mapped.contains_key(&gpu) && allocation.places().any(in_use) {
                 return Err(Errno::EBUSY);
             }
-            let allocation = state.devices[home].buffers.get_mut(&index).ok_or(Errno::ENOMEM)?;
+            let allocation = state.devices[home].buffers.get_mut(index).ok_or(Errno::ENOMEM)?;
             allocation.unmap(gpu)?;
             args.n_success = place as u32 + 1;
         }
@@ -317,7 +354,7 @@ impl KfdProcess {
             render,
             mapped: BTreeMap::new(),
         };
-        args.handle = insert(&mut device.buffers, args.gpu_id, allocation);
+        args.handle = handle(args.gpu_id, insert(&mut device.buffers, allocation)?);
         Ok(())
     }
 
@@ -356,8 +393,11 @@ impl KfdProcess {
     pub(crate) fn forget_user_memory(&self, start: u64, end: u64) {
         let mut guard = self.lock();
         let state = &mut *guard;
-        let buffers = state.devices.iter().flat_map(|device| device.buffers.values());
-        buffers.for_each(|buffer| buffer.forget_user_memory(start, end));
+        for (gpu, index) in state.user_memory.near(start, end) {
+            if let Some(buffer) = state.devices[gpu].buffers.get(&index) {
+                buffer.forget_user_memory(start, end);
+            }
+        }
         state.svm.forget(start, end, &state.devices);
     }
 
@@ -383,10 +423,13 @@ pub(crate) fn export(linux: &Process, buffer: Arc<Buffer>) -> Result<u32, Errno>
     Ok(fd.cast_unsigned())
 }
 
-/// Gives an allocation the lowest free handle (`idr_alloc` from 0).
-fn insert(buffers: &mut BTreeMap<u32, Allocation>, gpu_id: u32, allocation: Allocation) -> u64 {
-    let index = (0..u32::MAX).find(|index| !buffers.contains_key(index)).unwrap_or(u32::MAX);
-    buffers.insert(index, allocation);
+/// The low half of an allocation's handle.
+fn insert(buffers: &mut Handles<Allocation>, allocation: Allocation) -> Result<u32, Errno> {
+    buffers.insert(allocation).ok_or(Errno::ENOMEM)
+}
+
+/// `MAKE_HANDLE`
+fn handle(gpu_id: u32, index: u32) -> u64 {
     u64::from(gpu_id) << 32 | u64::from(index)
 }
 

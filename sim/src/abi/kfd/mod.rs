@@ -22,9 +22,11 @@ pub(crate) use memory::export as export_buffer;
 use super::drm::RenderFile;
 use super::exchange::Call;
 use super::file::{Node, OpenFile};
+use super::handles::Handles;
 use super::process::{Mappable, Process};
 use crate::board::Extent;
 use crate::count::Token;
+use crate::cp::TrapHandler;
 use crate::machine::Shared;
 use crate::memory::AddressSpace;
 use kfd::uapi;
@@ -84,6 +86,7 @@ struct State {
     queues_paused: bool,
     xnack: i32,
     svm: svm::Ranges,
+    user_memory: memory::UserMemory,
 }
 
 #[derive(Debug, Default)]
@@ -91,9 +94,9 @@ struct Device {
     /// The render node's file whose VM was acquired; open as long as the process lives.
     render: Option<Arc<OpenFile>>,
     /// Buffers by the low half of their handle.
-    buffers: BTreeMap<u32, memory::Allocation>,
+    buffers: Handles<memory::Allocation>,
     doorbells: Option<Doorbells>,
-    trap_handler: Option<(u64, u64)>,
+    trap_handler: Arc<TrapHandler>,
     scratch_base: u64,
     /// How many queue buffers lie in the mapping that starts at an address (`bo_va->queue_refcount`).
     queue_references: HashMap<u64, u32>,
@@ -137,11 +140,18 @@ impl KfdProcess {
                 // `kfd_process_xnack_mode`); gfx10 and later cannot.
                 xnack: i32::from(machine.gpus.is_empty()),
                 svm: svm::Ranges::default(),
+                user_memory: memory::UserMemory::default(),
             }),
             machine: machine.clone(),
             _token: machine.counters.kfd_processes.token(),
         });
         machine.register(&process);
+        // After it is registered, so that a GPU that hangs at the same time is not missed.
+        for (gpu, device) in machine.gpus.iter().enumerate() {
+            if device.hangs() {
+                process.gpu_hangs(gpu);
+            }
+        }
         process
     }
 
@@ -162,6 +172,11 @@ impl KfdProcess {
     /// A GPU was reset after a hang.
     pub(crate) fn gpu_was_reset(&self, gpu: usize) {
         self.signals.gpu_reset(gpu);
+    }
+
+    /// The Linux process ends: threads in WAIT_EVENTS return.
+    pub(crate) fn interrupt_waits(&self) {
+        self.signals.events.close();
     }
 
     /// `kfd_alloc_process_doorbells`
@@ -206,6 +221,13 @@ impl KfdProcess {
             }
         }
     }
+
+    /// What [`mmap`](KfdProcess::mmap) allowed is mapped.
+    pub(crate) fn mapped(&self, offset: u64, length: u64) {
+        if offset & 3 << MMAP_TYPE_SHIFT == MMAP_TYPE_EVENTS {
+            self.signals.events.mapped(length);
+        }
+    }
 }
 
 impl Drop for KfdProcess {
@@ -217,9 +239,7 @@ impl Drop for KfdProcess {
         state.queues.clear();
         state.svm.unmap_all(&state.devices);
         for device in &mut state.devices {
-            for (_, allocation) in std::mem::take(&mut device.buffers) {
-                allocation.release();
-            }
+            device.buffers.take_all().for_each(memory::Allocation::release);
         }
         // A VM belongs to one kfd_process at a time.
         for device in &state.devices {

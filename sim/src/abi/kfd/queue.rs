@@ -222,10 +222,9 @@ impl KfdProcess {
         }
         check_write_pointer(state, gpu, args.write_pointer_address & !(PAGE - 1))?;
         let device = &mut state.devices[gpu];
-        let trap_handler = device.trap_handler;
+        let trap_handler = device.trap_handler.clone();
         let doorbells = self.doorbells(device)?;
         let doorbell = doorbells.taken.iter().position(|taken| !taken).ok_or(Errno::EBUSY)?;
-        doorbells.taken[doorbell] = true;
         let byte = doorbell as u64 * DOORBELL_BYTES;
         let configuration = QueueConfiguration {
             id,
@@ -235,7 +234,6 @@ impl KfdProcess {
             doorbell: (doorbells.pages.backing.clone(), byte),
             trap_handler,
         };
-        references.iter().for_each(|&start| device.reference(start));
         let queue = UserQueue {
             gpu,
             doorbell,
@@ -250,13 +248,19 @@ impl KfdProcess {
         let host = Arc::new(GpuInterrupts { signals: self.signals.clone(), gpu });
         let processors = self.machine.gpus[gpu].processors.clone();
         let active = queue.is_active() && !state.queues_paused;
-        self.signals.add_queue(id, gpu, args.ctx_save_restore_address, || {
+        let save_area = args.ctx_save_restore_address;
+        self.signals.add_queue(id, gpu, doorbell as u32, save_area, || {
+            // A queue of the hardware is a thread here.
             let processor = AqlQueue::start(processors, configuration, vm, host);
+            let processor = processor.map_err(|_| Errno::ENOMEM)?;
             if !active {
                 processor.set_running(false);
             }
-            processor
-        });
+            Ok(processor)
+        })?;
+        let device = &mut state.devices[gpu];
+        self.doorbells(device)?.taken[doorbell] = true;
+        queue.references.iter().for_each(|&start| device.reference(start));
         state.queues.insert(id, queue);
         args.queue_id = id;
         args.doorbell_offset = mmap_offset(MMAP_TYPE_DOORBELL, args.gpu_id) | byte;

@@ -5,6 +5,7 @@ use crate::abi::user;
 use crate::cp::{AqlQueue, Host};
 use crate::machine::Shared;
 use crate::memory::MemoryFault;
+use crate::shader::WaveInterrupt;
 use kfd::uapi::ContextSaveAreaHeader;
 use selvedge_sys::Errno;
 use std::collections::BTreeMap;
@@ -29,6 +30,8 @@ pub(super) struct Signals {
 #[derive(Debug)]
 pub(super) struct HardwareQueue {
     gpu: usize,
+    /// Number of its doorbell (`q->doorbell_id`).
+    doorbell: u32,
     /// Its context save area, in whose header user space says where errors go.
     save_area: u64,
     processor: RwLock<Option<AqlQueue>>,
@@ -66,21 +69,34 @@ impl Signals {
     }
 
     /// Puts a queue on the hardware. Where the process was evicted it never starts.
+    ///
+    /// # Errors
+    /// Those of `start`; then nothing has changed.
     pub(super) fn add_queue(
         &self,
         id: u32,
         gpu: usize,
+        doorbell: u32,
         save_area: u64,
-        start: impl FnOnce() -> AqlQueue,
-    ) {
-        let processor = (!self.evicted[gpu].load(Ordering::Acquire)).then(start);
-        let queue = HardwareQueue { gpu, save_area, processor: RwLock::new(processor) };
+        start: impl FnOnce() -> Result<AqlQueue, Errno>,
+    ) -> Result<(), Errno> {
+        let evicted = self.evicted[gpu].load(Ordering::Acquire);
+        let processor = if evicted { None } else { Some(start()?) };
+        let queue = HardwareQueue { gpu, doorbell, save_area, processor: RwLock::new(processor) };
         let queue = Arc::new(queue);
         self.queues().insert(id, queue.clone());
         // After the insertion, so that an eviction at the same time is not missed.
         if self.evicted[gpu].load(Ordering::Acquire) {
             queue.with(AqlQueue::evict);
         }
+        Ok(())
+    }
+
+    /// The queue that has a doorbell.
+    fn queue_at(&self, gpu: usize, doorbell: u32) -> Option<u32> {
+        let queues = self.queues();
+        let found = queues.iter().find(|(_, queue)| (queue.gpu, queue.doorbell) == (gpu, doorbell));
+        found.map(|(&id, _)| id)
     }
 
     /// Stops or continues a queue; returns when no wave of it runs.
@@ -159,6 +175,34 @@ impl Host for GpuInterrupts {
         }
     }
 
+    /// `event_interrupt_wq_v11`, SQ messages of waves: those of a trap handler are exceptions of a queue
+    /// (`kfd_set_dbg_ev_from_interrupt`, without a debugger), or else all mean an event.
+    fn wave_interrupt(&self, interrupt: WaveInterrupt) {
+        /// `KFD_CTXID0_DOORBELL_ID_MASK`
+        const DOORBELL_ID: u32 = 0x3ff;
+        /// `KFD_CTXID0_TRAP_CODE_MASK`, a mask of 1 << (exception code − 1).
+        const TRAP_CODE: u32 = 0xff_fc00;
+        const TRAP_CODE_SHIFT: u32 = 10;
+        /// Those of `KFD_EC_MASK_QUEUE` that waves raise: codes 1 to 6.
+        const WAVE_EXCEPTIONS: u64 = 0x3f;
+        let [context_id0, _] = interrupt.context_ids();
+        let exceptions = u64::from((context_id0 & TRAP_CODE) >> TRAP_CODE_SHIFT);
+        let is_heard = context_id0 & WaveInterrupt::PRIVILEGED != 0
+            && exceptions & WAVE_EXCEPTIONS != 0
+            && self.signals.runtime_enabled.load(Ordering::Acquire);
+        let queue = is_heard.then(|| self.signals.queue_at(self.gpu, context_id0 & DOORBELL_ID));
+        match queue.flatten() {
+            Some(id) => self.signals.send_to_runtime(id, exceptions),
+            None => self.signals.events.interrupt(context_id0 & WaveInterrupt::DATA),
+        }
+    }
+
+    /// The process's queues on the GPU stop and it gets an HW_EXCEPTION event, as after a reset.
+    fn internal_error(&self, message: &str) {
+        self.signals.machine.refuse(format!("internal error of the simulator: {message}"));
+        self.signals.gpu_reset(self.gpu);
+    }
+
     fn memory_fault(&self, fault: MemoryFault) {
         self.signals.evict(self.gpu);
         let gpu_id = self.signals.machine.gpus[self.gpu].id;
@@ -167,5 +211,35 @@ impl Host for GpuInterrupts {
 
     fn clock(&self) -> u64 {
         self.signals.machine.clock.gpu_ticks()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kfd::uapi::{EVENT_HW_EXCEPTION, EventData, WAIT_RESULT_COMPLETE};
+
+    #[test]
+    fn an_internal_error_is_told_as_a_reset() {
+        let machine = crate::Machine::with_gpu("gfx1151").unwrap();
+        let signals = Arc::new(Signals::new(&machine.0));
+        let event =
+            signals.events.create(EVENT_HW_EXCEPTION, false, || Err(Errno::ENOMEM)).unwrap();
+        GpuInterrupts { signals: signals.clone(), gpu: 0 }.internal_error("no reason");
+        let mut data = EventData::new(event.id, 0);
+        let address = (&raw mut data).expose_provenance() as u64;
+        assert_eq!(signals.events.wait(address, 1, false, 0), (Ok(()), WAIT_RESULT_COMPLETE));
+        assert_eq!(data.hw_exception().memory_lost, 1);
+        assert_eq!(machine.refusals(), ["internal error of the simulator: no reason"]);
+        let started = signals.add_queue(0, 0, 0, 0, || Err(Errno::ENOMEM));
+        assert_eq!(started, Ok(()), "no queue starts any more");
+    }
+
+    #[test]
+    fn a_queue_that_does_not_start_is_none() {
+        let machine = crate::Machine::with_gpu("gfx1151").unwrap();
+        let signals = Signals::new(&machine.0);
+        assert_eq!(signals.add_queue(0, 0, 0, 0, || Err(Errno::ENOMEM)), Err(Errno::ENOMEM));
+        assert!(signals.queues().is_empty());
     }
 }

@@ -92,7 +92,10 @@ pub(super) struct Ranges(BTreeMap<u64, Range>);
 
 impl Ranges {
     fn overlapping(&self, start: u64, end: u64) -> Vec<u64> {
-        self.0.range(..end).filter(|(_, r)| r.end > start).map(|(&at, _)| at).collect()
+        let before = self.0.range(..end).rev().take_while(|(_, r)| r.end > start);
+        let mut starts: Vec<u64> = before.map(|(&at, _)| at).collect();
+        starts.reverse();
+        starts
     }
 
     /// Whether a range lies in `address..address + size`, in whole pages.
@@ -165,7 +168,10 @@ impl Ranges {
         self.unmap(&touched, devices);
         self.split(start);
         self.split(end);
-        self.0.retain(|&at, range| at < start || range.end > end);
+        let gone: Vec<u64> = self.0.range(start..end).map(|(&at, _)| at).collect();
+        gone.iter().for_each(|at| {
+            self.0.remove(at);
+        });
         // What cannot be mapped again faults when the device touches it.
         let _ = self.map(first, end, devices);
     }

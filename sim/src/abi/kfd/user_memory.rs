@@ -6,13 +6,13 @@ use crate::memory::Backing;
 /// The range of the process's address space as device memory.
 ///
 /// The kernel follows what the process does to the range, and so does the simulated machine as far as
-/// the process unmaps through the seam (`forget_user_memory`). Memory that is unmapped behind its back,
-/// or while the device is in the middle of an access to it, ends the process with SIGSEGV.
+/// the process unmaps through the seam: `forget_user_memory` returns when no access to it is in progress.
+/// Memory that is unmapped behind its back ends the process with SIGSEGV.
 pub(super) fn backing(address: u64, size: u64) -> Backing {
     let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
-    // SAFETY: the caller checked that the pages are there; that they stay is what the process promises by
-    // registering them, and the address cannot be checked again at every access.
-    unsafe { Backing::new(pointer, size, Box::new(())) }
+    // SAFETY: the caller checked that the pages are there; that they stay while they are registered is what the
+    // process promises, and the address cannot be checked again at every access.
+    unsafe { Backing::revocable(pointer, size) }
 }
 
 /// Whether every page of the range is mapped, accessible or not (`vma_lookup`).

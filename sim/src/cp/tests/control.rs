@@ -156,11 +156,17 @@ impl Host for Evicting {
         drop(self.queue.lock().unwrap().take());
     }
 
+    fn wave_interrupt(&self, _: WaveInterrupt) {}
+
     fn memory_fault(&self, _: MemoryFault) {
         let queue = self.queue.lock().unwrap();
         let queue = queue.as_ref().unwrap();
         queue.evict();
         assert!(queue.set_running(false));
+    }
+
+    fn internal_error(&self, message: &str) {
+        panic!("{message}");
     }
 
     fn clock(&self) -> u64 {
@@ -180,14 +186,15 @@ fn the_queues_own_thread_may_stop_it() {
             read_pointer: QUEUE + queue::offset::READ_DISPATCH_ID,
             write_pointer: QUEUE + queue::offset::WRITE_DISPATCH_ID,
             doorbell: (Arc::clone(&rig.doorbells), 0),
-            trap_handler: None,
+            trap_handler: Arc::default(),
         };
         let queue = AqlQueue::start(
             Arc::clone(&rig.gpu),
             configuration,
             Arc::clone(&rig.space),
             host.clone(),
-        );
+        )
+        .unwrap();
         *host.queue.lock().unwrap() = Some(queue);
         rig.submit(0, &words);
         wait_for("the thread's end", || Arc::strong_count(&host) == 1);

@@ -128,8 +128,17 @@ fn registers_are_filled_in() {
     assert_eq!(launched.grid, [100, 7, 3]);
     assert_eq!(launched.workgroup, [16, 2, 1]);
     assert_eq!(launched.trap_handler, Some((0x1000, 0x2000)));
+    // Linux has a handler of its own.
     let launched = launch(&rig, &packet, None).unwrap();
-    assert!(!Rsrc2::from_bits(launched.rsrc2).enable_trap_handler());
+    assert!(Rsrc2::from_bits(launched.rsrc2).enable_trap_handler());
+    assert_eq!(launched.rsrc1 >> 20 & 1, 0);
+}
+
+#[test]
+fn gfx1100_runs_waves_with_privilege() {
+    let rig = Rig::of(Gpu { name: "gfx1100", gfx_target_version: 110_000, ..gfx1151() });
+    let packet = rig.dispatch(kernel::END);
+    assert_eq!(launch(&rig, &packet, None).unwrap().rsrc1 >> 20 & 1, 1);
 }
 
 #[test]

@@ -64,6 +64,28 @@ fn grids() {
         error.to_string(),
         "grid [32, 1, 1] in 0 dimensions: there must be 1 to 3 dimensions"
     );
+    let too_large: [fn(&mut KernelDispatch); 2] =
+        [|p| p.grid_size = [u32::MAX; 3], |p| p.grid_size = [1 << 16, 1 << 16, 1]];
+    for change in too_large {
+        let all = |p: &mut KernelDispatch| {
+            p.setup.set_dimensions(3);
+            change(p);
+        };
+        let error = check_dispatch(all, 2, 16).to_string();
+        assert!(error.ends_with("there can be at most 4294967295 work-items"), "{error}");
+    }
+}
+
+/// A failure of the simulator is no silent hang.
+#[test]
+fn panics_reach_the_host() {
+    let rig = Rig::new();
+    let queue = rig.start(0);
+    rig.host.broken.store(true, Ordering::Relaxed);
+    rig.submit(0, &aql::Barrier::and([0; 5]).encode());
+    wait_for("the panic", || !rig.host.told().is_empty());
+    assert_eq!(rig.host.told(), [Told::Internal("the clock is broken".to_owned())]);
+    queue.destroy();
 }
 
 #[test]
@@ -165,20 +187,75 @@ fn indirect_buffers() {
 }
 
 #[test]
-fn waves() {
-    let cases: [(&[u32], i64, u32); 4] = [
-        (kernel::ILLEGAL, 0x4000_0000, 4),
-        (kernel::ABORT, 0x8000_0000, 1),
-        (kernel::DEBUG_TRAP, 0x8000_0000, 2),
-        (kernel::MISALIGNED, 0x2000_0000, 5),
-    ];
-    for (code, value, exception) in cases {
+fn what_is_not_modelled() {
+    let rig = Rig::new();
+    let packet = rig.dispatch(kernel::NOT_MODELLED);
+    let error = check(&rig, &packet.encode(), 0x4000_0000, 4);
+    assert!(error.to_string().starts_with("not modelled: "), "{error}");
+    assert!(error.to_string().ends_with(" at 0x400100"), "{error}");
+    assert_eq!(rig.value(SIGNALS), 1);
+}
+
+#[test]
+fn exceptions_reach_nobody_without_a_trap_handler() {
+    for code in [kernel::ILLEGAL, kernel::MISALIGNED] {
         let rig = Rig::new();
         rig.write_u64(DATA, DATA + 64);
         let packet = rig.dispatch(code);
-        let error = check(&rig, &packet.encode(), value, exception);
-        assert!(error.to_string().contains(" at 0x4001"), "{error}");
-        assert_eq!(rig.value(SIGNALS), 1);
+        let queue = rig.start(0);
+        rig.submit(0, &packet.encode());
+        wait_for("the exception", || queue.exception().is_some());
+        thread::sleep(Duration::from_millis(5));
+        assert_eq!(rig.host.told(), []);
+        assert_eq!((rig.value(INACTIVE), rig.value(SIGNALS)), (0, 1));
+        assert_eq!(queue.fault(), None);
+        // Its waves can be killed.
+        queue.destroy();
+    }
+}
+
+#[test]
+fn traps_pass_without_a_trap_handler() {
+    for code in [kernel::ABORT, kernel::DEBUG_TRAP] {
+        let rig = Rig::new();
+        let packet = rig.dispatch(code);
+        let queue = rig.start(0);
+        rig.submit(0, &packet.encode());
+        rig.wait_zero(SIGNALS);
+        assert_eq!(rig.host.told(), []);
+        queue.destroy();
+    }
+}
+
+/// The runtime's handler: M0 9:0 is the doorbell, 23:10 a mask of 1 << (exception code − 1).
+#[test]
+fn a_trap_handler_tells_and_halts() {
+    let handler = include_bytes!("../../../../src/device/trap_handler/gfx11.bin");
+    let cases: [(&[u32], Option<u32>); 4] = [
+        (kernel::ILLEGAL, Some(0x2001)),
+        (kernel::MISALIGNED, Some(0x8001)),
+        (kernel::ABORT, Some(0x401)),
+        (kernel::DEBUG_TRAP, None),
+    ];
+    for (code, data) in cases {
+        let rig = Rig::new();
+        view(&rig.space).write_bytes(CODE + 0x800, handler).unwrap();
+        rig.trap_handler.set(Some((CODE + 0x800, 0)));
+        rig.write_u64(DATA, DATA + 64);
+        let packet = rig.dispatch(code);
+        let queue = rig.start(1);
+        rig.submit(1, &packet.encode());
+        match data {
+            Some(data) => {
+                wait_for("the interrupt", || !rig.host.told().is_empty());
+                thread::sleep(Duration::from_millis(5));
+                let interrupt = WaveInterrupt { data, privileged: true, wave: 0 };
+                assert_eq!(rig.host.told(), [Told::Wave(interrupt)]);
+                assert_eq!(rig.value(SIGNALS), 1);
+            }
+            None => rig.wait_zero(SIGNALS),
+        }
+        queue.destroy();
     }
 }
 

@@ -5,12 +5,13 @@ mod dispatch;
 mod errors;
 mod packets;
 
-use super::{AqlQueue, Host, QueueConfiguration, QueueFault};
+use super::{AqlQueue, Host, QueueConfiguration, QueueFault, TrapHandler};
 use crate::memory::{AddressSpace, Backing, MemoryFault, Permissions, View};
 use crate::profile::Gpu;
+use crate::shader::WaveInterrupt;
 use aql::descriptor::{Properties, Rsrc1Gfx10, Rsrc2};
 use aql::{KernelDescriptor, KernelDispatch, PACKET_BYTES, Queue, Signal, queue, signal};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -73,22 +74,28 @@ mod kernel {
     pub(super) const ABORT: &[u32] = &[0xbf90_0002, 0xbfb0_0000];
     /// s_trap 3; s_endpgm
     pub(super) const DEBUG_TRAP: &[u32] = &[0xbf90_0003, 0xbfb0_0000];
+    /// s_sendmsg_rtn_b64 s[2:3], sendmsg(MSG_RTN_GET_TMA); s_endpgm
+    pub(super) const NOT_MODELLED: &[u32] = &[0xbe82_4d82, 0xbfb0_0000];
     /// No instruction.
     pub(super) const ILLEGAL: &[u32] = &[0xffff_ffff, 0xbfb0_0000];
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Told {
     Interrupt(u32),
     Error { queue: u32, exceptions: u64 },
     Fault(MemoryFault),
+    Internal(String),
+    Wave(WaveInterrupt),
 }
 
 /// Records what it is told; its clock is 100 ticks later at every look.
 #[derive(Debug, Default)]
-struct Recorder {
+pub(super) struct Recorder {
     told: Mutex<Vec<Told>>,
     clock: AtomicU64,
+    /// Looking at the clock panics.
+    broken: AtomicBool,
 }
 
 impl Recorder {
@@ -114,7 +121,16 @@ impl Host for Recorder {
         self.record(Told::Fault(fault));
     }
 
+    fn wave_interrupt(&self, interrupt: WaveInterrupt) {
+        self.record(Told::Wave(interrupt));
+    }
+
+    fn internal_error(&self, message: &str) {
+        self.record(Told::Internal(message.to_owned()));
+    }
+
     fn clock(&self) -> u64 {
+        assert!(!self.broken.load(Ordering::Relaxed), "the clock is broken");
         self.clock.fetch_add(100, Ordering::Relaxed) + 100
     }
 }
@@ -137,6 +153,7 @@ struct Rig {
     space: Arc<AddressSpace>,
     doorbells: Arc<Backing>,
     host: Arc<Recorder>,
+    trap_handler: Arc<TrapHandler>,
     written: [AtomicU64; QUEUES as usize],
     /// Id of the first queue.
     first_id: u32,
@@ -180,6 +197,7 @@ impl Rig {
             space,
             doorbells: Arc::new(Backing::zeroed(4096)),
             host: Arc::default(),
+            trap_handler: Arc::default(),
             written: Default::default(),
             first_id: 7,
         };
@@ -209,7 +227,7 @@ impl Rig {
             read_pointer: structure + queue::offset::READ_DISPATCH_ID,
             write_pointer: structure + queue::offset::WRITE_DISPATCH_ID,
             doorbell: (Arc::clone(&self.doorbells), queue * 8),
-            trap_handler: None,
+            trap_handler: self.trap_handler.clone(),
         };
         let host: Arc<dyn Host> = self.host.clone();
         AqlQueue::start_at(
@@ -219,6 +237,7 @@ impl Rig {
             Arc::clone(&self.space),
             host,
         )
+        .unwrap()
     }
 
     fn read_u64(&self, address: u64) -> u64 {

@@ -165,6 +165,6 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_ASHRREV_I64 => shift_64(wave, op, v, |value, amount| ((value as i64) >> amount) as u64),
         V_DIV_SCALE_F32 => div_scale_32(wave, op, v),
         V_DIV_SCALE_F64 => div_scale_64(wave, op, v),
-        other => Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }

@@ -281,6 +281,6 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
             pack(wave, op, v, Pack::Halves, |m, a| float::flush_out16(m, flush_in16(m, a)))
         }
         V_CVT_PK_U8_F32 => pack_byte(wave, op, v),
-        other => Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }

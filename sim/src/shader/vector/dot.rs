@@ -199,7 +199,7 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
             V_DOT2ACC_F32_BF16 => map(wave, op, v, true, dot2_bf16),
             V_DOT2_F16_F16 => dot2_small(wave, op, v, false),
             V_DOT2_BF16_BF16 => dot2_small(wave, op, v, true),
-            other => Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+            other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
         };
     }
     let p = &Packed::of(op)?;
@@ -229,6 +229,6 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
             map(wave, op, v, false, |_, a, b, c| dot_integer([a, b, c], 4, [false; 2], true, clamp))
         }
         V_FMA_MIX_F32 | V_FMA_MIXLO_F16 | V_FMA_MIXHI_F16 => mix(wave, op, p, opcode),
-        other => Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }

@@ -120,6 +120,6 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_TRIG_PREOP_F64 => with_integer(wave, op, v, |_, a, b| special::trig_preop(a, b)),
         V_DIV_FMAS_F64 => div_fmas(wave, op, v),
         V_DIV_FIXUP_F64 => map(wave, op, v, 3, |_, a, b, c| special::div_fixup64(a, b, c)),
-        other => Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }

@@ -81,7 +81,7 @@ fn compute(wave: &Wave, op: &Op, part: &DualOp, index: usize, half: usize) -> Re
             for lane in 0..LANES {
                 let (a, b, c) = operands(lane);
                 out[lane] = single::dual_lane(mode, opcode, a, b, c).ok_or_else(|| {
-                    Stop::illegal(format!("{} in VOPD is not modelled", opcode.name()))
+                    Stop::not_modelled(format!("{} in VOPD is not modelled", opcode.name()))
                 })?;
             }
         }

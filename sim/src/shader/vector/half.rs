@@ -110,11 +110,10 @@ for_host!(run, body);
 fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     use Opcode::*;
     let v = fields(op)?;
-    let sign = float::SIGN16;
     match op.instruction.opcode {
         V_ADD_F16 => map(wave, op, v, 2, |m, a, b, _| float::add16(m, a, b)),
-        V_SUB_F16 => map(wave, op, v, 2, |m, a, b, _| float::add16(m, a, b ^ sign)),
-        V_SUBREV_F16 => map(wave, op, v, 2, |m, a, b, _| float::add16(m, b, a ^ sign)),
+        V_SUB_F16 => map(wave, op, v, 2, |m, a, b, _| float::sub16(m, a, b)),
+        V_SUBREV_F16 => map(wave, op, v, 2, |m, a, b, _| float::sub16(m, b, a)),
         V_MUL_F16 => map(wave, op, v, 2, |m, a, b, _| float::mul16(m, a, b)),
         V_FMA_F16 | V_FMAMK_F16 | V_FMAAK_F16 => map(wave, op, v, 3, float::fma16),
         V_FMAC_F16 => accumulate(wave, op, v),
@@ -145,7 +144,7 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_FREXP_MANT_F16 => {
             map(wave, op, v, 1, |m, a, _, _| special::frexp_mant16(flush_in16(m, a)))
         }
-        other => Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }
 

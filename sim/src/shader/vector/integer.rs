@@ -284,6 +284,6 @@ fn three(wave: &mut Wave, op: &Op, v: &Valu, opcode: Opcode) -> Step {
         V_ADD3_U32 => map3(wave, op, v, |a, b, c| a.wrapping_add(b).wrapping_add(c)),
         V_XAD_U32 => map3(wave, op, v, |a, b, c| (a ^ b).wrapping_add(c)),
         V_PERM_B32 => map3(wave, op, v, perm),
-        other => Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }

@@ -8,7 +8,7 @@ use amdgpu_isa::{Opcode, Valu};
 /// The VGPR that source `index` names.
 fn register(op: &Op, v: &Valu, index: usize) -> Result<usize, Stop> {
     v.src[index].vgpr().map(usize::from).ok_or_else(|| {
-        Stop::illegal(format!("{} of a source that is no VGPR", op.instruction.opcode.name()))
+        Stop::not_modelled(format!("{} of a source that is no VGPR", op.instruction.opcode.name()))
     })
 }
 
@@ -16,7 +16,7 @@ fn register(op: &Op, v: &Valu, index: usize) -> Result<usize, Stop> {
 fn indexed(wave: &Wave, base: usize, index: u32) -> Result<usize, Stop> {
     match base.checked_add(index as usize) {
         Some(register) if register < wave.vgprs() => Ok(register),
-        _ => Err(Stop::illegal(format!(
+        _ => Err(Stop::not_modelled(format!(
             "relative access to v[{base} + {index}] of {} allocated VGPRs",
             wave.vgprs()
         ))),
@@ -164,7 +164,7 @@ pub(in crate::shader) fn run(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> St
             swap(wave, to, from);
         }
         V_SWAP_B16 => return swap_halves(wave, op, v),
-        other => return Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        other => return Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
     Ok(())
 }

@@ -98,21 +98,13 @@ pub(super) fn active(wave: &Wave, v: &Valu, half: usize) -> u32 {
 /// A 32-bit source that is no VGPR, the same for all lanes.
 #[inline(always)]
 pub(super) fn uniform(wave: &Wave, op: &Op, source: Src, index: usize) -> u32 {
-    match source.0 {
-        code @ 0..=127 => wave.sgpr(code as u8),
-        253 => u32::from(wave.scc),
-        _ => op.constants[index] as u32,
-    }
+    wave.s32(source, op.constants[index])
 }
 
 /// A 64-bit source that is no VGPR.
 #[inline(always)]
 pub(super) fn uniform64(wave: &Wave, op: &Op, source: Src, index: usize) -> u64 {
-    match source.0 {
-        code @ 0..=127 => wave.sgpr64(code as u8),
-        253 => u64::from(wave.scc),
-        _ => op.constants[index],
-    }
+    wave.s64(source, op.constants[index])
 }
 
 /// A 32-bit source of one pass without modifiers; `buffer` holds it when it is no plain VGPR.
@@ -285,11 +277,11 @@ pub(super) fn write_16(wave: &mut Wave, v: &Valu, half: usize, mask: u32, values
 }
 
 /// The output modifier's factor as a power of two, when it applies: not while the results' denormals are
-/// kept (RDNA3 ISA document, "Output modifiers").
+/// kept (RDNA3 ISA document, "Output modifiers"), nor in IEEE mode (LLVM's SIFoldOperands.cpp, `tryFoldOMod`).
 #[inline(always)]
-fn output_power(omod: u8, denormals_kept: bool) -> i32 {
+fn output_power(omod: u8, mode: &Mode, denormals_kept: bool) -> i32 {
     match omod {
-        _ if denormals_kept => 0,
+        _ if denormals_kept || mode.ieee => 0,
         1 => 1,
         2 => 2,
         3 => -1,
@@ -309,7 +301,7 @@ pub(super) fn finish_f32(mode: &Mode, v: &Valu, values: &mut Row) {
 fn modify_f32(mode: &Mode, v: &Valu, values: &mut Row) {
     let flush = mode.denormals32.flush_outputs;
     if v.omod != 0 {
-        let power = output_power(v.omod, !flush);
+        let power = output_power(v.omod, mode, !flush);
         let factor = 2f32.powi(power);
         for value in values.iter_mut() {
             *value = (f32::from_bits(*value) * factor).to_bits();
@@ -356,7 +348,7 @@ pub(super) fn clamp16(mode: &Mode, bits: u32) -> u32 {
 #[inline(never)]
 pub(super) fn finish_f16(mode: &Mode, v: &Valu, values: &mut Row) {
     if v.omod != 0 {
-        let power = output_power(v.omod, !mode.denormals16_64.flush_outputs);
+        let power = output_power(v.omod, mode, !mode.denormals16_64.flush_outputs);
         for value in values.iter_mut() {
             *value = float::ldexp16(mode, *value, power);
         }
@@ -372,7 +364,7 @@ pub(super) fn finish_f16(mode: &Mode, v: &Valu, values: &mut Row) {
 #[inline(never)]
 pub(super) fn finish_f64(mode: &Mode, v: &Valu, values: &mut WideRow) {
     if v.omod != 0 {
-        let power = output_power(v.omod, !mode.denormals16_64.flush_outputs);
+        let power = output_power(v.omod, mode, !mode.denormals16_64.flush_outputs);
         for value in values.iter_mut() {
             *value = float::ldexp64(mode, *value, power);
         }
@@ -435,6 +427,8 @@ mod tests {
             grid: [32, 1, 1],
             workgroup: [32, 1, 1],
             lds_bytes: 0,
+            waves_per_compute_unit: 32,
+            fill: 0,
             scratch_base: 0,
             scratch_bytes_per_wave: 0,
             scratch_waves: 0,
@@ -459,6 +453,7 @@ mod tests {
             memory: &mut memory,
             lds: &mut Lds::default(),
             launch: &launch,
+            outside: &std::sync::atomic::AtomicBool::new(false),
             wide,
             invalidate_code: false,
         };

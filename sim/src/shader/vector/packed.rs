@@ -151,7 +151,7 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_PK_MIN_U16 => unsigned(wave, op, p, |a, b, _| a.min(b)),
         V_PK_LSHLREV_B16 => map(wave, op, p, false, |_, a, b, _| b << (a & 15)),
         V_PK_LSHRREV_B16 => map(wave, op, p, false, |_, a, b, _| b >> (a & 15)),
-        other => Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }
 

@@ -163,6 +163,12 @@ fn directed(wave: &mut Wave, op: &Op, v: &Valu, round: Round) -> Option<Step> {
         }
         V_FMA_F32 | V_FMAMK_F32 | V_FMAAK_F32 => map3(wave, op, v, false, fma),
         V_FMAC_F32 => map3(wave, op, v, true, fma),
+        V_FMA_DX9_ZERO_F32 => {
+            map3(wave, op, v, false, |a, b, c| if dx9_zero(a, b) { c } else { fma(a, b, c) })
+        }
+        V_FMAC_DX9_ZERO_F32 => {
+            map3(wave, op, v, true, |a, b, c| if dx9_zero(a, b) { c } else { fma(a, b, c) })
+        }
         _ => return None,
     })
 }
@@ -231,7 +237,7 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
             bits(wave, op, v, |mode, a, b, c| float::min32(mode, float::max32(mode, a, b), c))
         }
         V_MED3_F32 => bits(wave, op, v, median),
-        other => Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }
 
@@ -239,11 +245,10 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
 #[inline(always)]
 pub(super) fn dual_lane(mode: &Mode, opcode: Opcode, a: u32, b: u32, c: u32) -> Option<u32> {
     use Opcode::*;
-    let sign = float::SIGN32;
     Some(match opcode {
         V_ADD_F32 => float::add32(mode, a, b),
-        V_SUB_F32 => float::add32(mode, a, b ^ sign),
-        V_SUBREV_F32 => float::add32(mode, b, a ^ sign),
+        V_SUB_F32 => float::sub32(mode, a, b),
+        V_SUBREV_F32 => float::sub32(mode, b, a),
         V_MUL_F32 => float::mul32(mode, a, b),
         V_MUL_DX9_ZERO_F32 => {
             if dx9_zero(f32::from_bits(a), f32::from_bits(b)) {

@@ -139,7 +139,7 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_MAD_I32_I16 => multiply_add(wave, op, v, |a, b, c| {
             (i32::from(a as i16) * i32::from(b as i16)).wrapping_add(c as i32) as u32
         }),
-        other => Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }
 

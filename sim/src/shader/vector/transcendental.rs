@@ -191,6 +191,6 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         | V_INTERP_P2_F16_F32
         | V_INTERP_P10_RTZ_F16_F32
         | V_INTERP_P2_RTZ_F16_F32 => interpolate(wave, op, v),
-        other => Err(Stop::illegal(format!("{} is not modelled", other.name()))),
+        other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }

@@ -1,0 +1,128 @@
+// The second-level trap handler of gfx11 and gfx11.5. It tells Linux what stopped a wave and halts the wave.
+//
+// Build: build.sh in this directory (llvm-mc-19 and llvm-objcopy-19); build.sh --check compares with gfx11.bin.
+//
+// Linux's own handler comes first (cwsr_trap_handler_gfx10.asm, L_FETCH_2ND_TRAP) and jumps here with
+//   ttmp1:ttmp0    PC 47:0; trap id in ttmp1 23:16, 0 for an exception; ttmp1 24: a trap from the host
+//   ttmp11         bit 23: a debugger is attached
+//   ttmp12         STATUS, to be written back
+//   ttmp15:ttmp14  what SET_TRAP_HANDLER gave as data; nothing here
+// and leaves ttmp2 to ttmp5 to us; the other TTMPs belong to the debugger's interface. All else is the wave's.
+//
+// Linux takes an exception of a queue from an interrupt message that was sent with PRIV set
+// (kfd_int_process_v11.c, KFD_CTXID0_*): M0 9:0 the queue's doorbell, 23:10 a mask of 1 << (code - 1) of
+// kfd_dbg_trap_exception_code (kfd_ioctl.h).
+
+.set DOORBELL_MASK,             0x3ff
+.set EXCEPTIONS,                10
+.set WAVE_ABORT,                EXCEPTIONS + 0
+.set WAVE_TRAP,                 EXCEPTIONS + 1
+.set WAVE_MATH_ERROR,           EXCEPTIONS + 2
+.set WAVE_ILLEGAL_INSTRUCTION,  EXCEPTIONS + 3
+.set WAVE_MEMORY_VIOLATION,     EXCEPTIONS + 4
+.set WAVE_APERTURE_VIOLATION,   EXCEPTIONS + 5
+
+// LLVM's AMDGPUUsage document, "Trap Handler ABI".
+.set TRAP_ABORT,                2
+.set TRAP_DEBUG,                3
+
+// gc_11_0_0_sh_mask.h, SQ_WAVE_STATUS, SQ_WAVE_TRAPSTS, SQ_WAVE_MODE.
+.set STATUS_HALT,               13
+.set TRAPSTS_MATH,              0x7f
+.set TRAPSTS_MEM_VIOL,          8
+.set TRAPSTS_ILLEGAL_INST,      11
+.set TRAPSTS_UTC_ERROR,         28
+.set MODE_EXCP_EN,              12
+
+.set PC_HI_TRAP_ID,             16 | 8 << 16    // for s_bfe: offset, width
+.set PC_HI_HOST_TRAP,           24
+.set DEBUGGER_ATTACHED,         23
+
+.text
+.p2align 8
+trap_handler:
+	s_bfe_u32	ttmp2, ttmp1, PC_HI_TRAP_ID
+	s_cbranch_scc0	report
+
+	// Nobody here sends traps from the host.
+	s_bitcmp1_b32	ttmp1, PC_HI_HOST_TRAP
+	s_cbranch_scc1	return
+
+	// llvm.debugtrap does nothing without a debugger.
+	s_cmp_eq_u32	ttmp2, TRAP_DEBUG
+	s_cbranch_scc0	report
+	s_bitcmp1_b32	ttmp11, DEBUGGER_ATTACHED
+	s_cbranch_scc1	report
+	s_add_u32	ttmp0, ttmp0, 4
+	s_addc_u32	ttmp1, ttmp1, 0
+	s_branch	return
+
+report:
+	// ttmp2: trap id. ttmp3: TRAPSTS. ttmp4: the message. ttmp5: scratch.
+	s_getreg_b32	ttmp3, hwreg(HW_REG_TRAPSTS)
+	s_sendmsg_rtn_b32 ttmp4, sendmsg(MSG_RTN_GET_DOORBELL)
+	s_waitcnt	lgkmcnt(0)
+	s_and_b32	ttmp4, ttmp4, DOORBELL_MASK
+
+	s_bitcmp1_b32	ttmp3, TRAPSTS_ILLEGAL_INST
+	s_cbranch_scc0	memory
+	s_bitset1_b32	ttmp4, WAVE_ILLEGAL_INSTRUCTION
+
+memory:
+	// The page tables refused the access, or it was refused before it came to them.
+	s_bitcmp1_b32	ttmp3, TRAPSTS_UTC_ERROR
+	s_cbranch_scc0	aperture
+	s_bitset1_b32	ttmp4, WAVE_MEMORY_VIOLATION
+	s_branch	math
+aperture:
+	s_bitcmp1_b32	ttmp3, TRAPSTS_MEM_VIOL
+	s_cbranch_scc0	math
+	s_bitset1_b32	ttmp4, WAVE_APERTURE_VIOLATION
+
+math:
+	// TRAPSTS collects what happened, enabled or not.
+	s_getreg_b32	ttmp5, hwreg(HW_REG_MODE)
+	s_lshr_b32	ttmp5, ttmp5, MODE_EXCP_EN
+	s_and_b32	ttmp5, ttmp5, TRAPSTS_MATH
+	s_and_b32	ttmp5, ttmp5, ttmp3
+	s_cbranch_scc0	abort
+	s_bitset1_b32	ttmp4, WAVE_MATH_ERROR
+
+abort:
+	s_cmp_eq_u32	ttmp2, TRAP_ABORT
+	s_cbranch_scc0	other
+	s_bitset1_b32	ttmp4, WAVE_ABORT
+
+other:
+	s_and_not1_b32	ttmp5, ttmp4, DOORBELL_MASK
+	s_cbranch_scc1	send
+	s_bitset1_b32	ttmp4, WAVE_TRAP
+
+send:
+	s_mov_b32	ttmp5, m0
+	s_mov_b32	m0, ttmp4
+	s_nop		0
+	s_sendmsg	sendmsg(MSG_INTERRUPT)
+	s_waitcnt	lgkmcnt(0)
+	s_mov_b32	m0, ttmp5
+
+	// The wave halts when it leaves. Should anything resume it, it comes back: the PC stays at s_trap, and
+	// TRAPSTS keeps its exceptions.
+	s_bitset1_b32	ttmp12, STATUS_HALT
+	s_cmp_eq_u32	ttmp2, 0
+	s_cbranch_scc0	return
+	// A wave that is halted at s_endpgm cannot be saved, and the PC of an exception may point there. Linux's
+	// handler steps back as far (L_NO_NEXT_TRAP).
+	s_sub_u32	ttmp0, ttmp0, 8
+	s_subb_u32	ttmp1, ttmp1, 0
+
+return:
+	s_and_b32	ttmp1, ttmp1, 0xffff
+	// EXECZ and VCCZ are not written with STATUS.
+	s_and_b64	exec, exec, exec
+	s_and_b64	vcc, vcc, vcc
+	s_setreg_b32	hwreg(HW_REG_STATUS), ttmp12
+	s_rfe_b64	[ttmp0, ttmp1]
+
+	// What instruction prefetch reaches.
+	.fill	64, 4, 0xbf9f0000	// s_code_end
