@@ -257,9 +257,18 @@ impl Image {
     pub(super) fn of_linked(elf: &Elf<'_>) -> Result<Self, CodeError> {
         let loads = elf.segments.iter().filter(|s| s.p_type == PT_LOAD);
         let mut segments = Vec::new();
-        let (mut align, mut end, mut in_file, mut origin) = (PAGE, 0, 0u64, None);
+        let (mut align, mut end, mut in_file, mut first) = (PAGE, 0, 0u64, None);
+        let mut at = 0;
+        let too_large = |at, got| CodeError::TooLarge {
+            file: elf.file.to_owned(),
+            what: "image (PT_LOAD segments)".to_owned(),
+            offset: at,
+            got,
+            limit: MAX_IMAGE_BYTES,
+            remedy: "the header is damaged, or the object too large for any device",
+        };
         for load in loads {
-            let at = load.p_offset;
+            at = load.p_offset;
             if load.p_filesz > load.p_memsz {
                 let needed = format!("at most p_memsz ({})", load.p_memsz);
                 return Err(elf.field("p_filesz of a PT_LOAD", at, &needed, &load.p_filesz));
@@ -283,7 +292,7 @@ impl Image {
                     &in_file,
                 ));
             }
-            let first = *origin.get_or_insert(load.p_vaddr);
+            let first = *first.get_or_insert(load.p_vaddr);
             if load.p_vaddr < end {
                 return Err(elf.field(
                     "p_vaddr of a PT_LOAD",
@@ -296,14 +305,7 @@ impl Image {
                 .p_vaddr
                 .checked_add(load.p_memsz)
                 .filter(|end| end - first <= MAX_IMAGE_BYTES)
-                .ok_or_else(|| CodeError::TooLarge {
-                    file: elf.file.to_owned(),
-                    what: "image (PT_LOAD segments)".to_owned(),
-                    offset: at,
-                    got: load.p_vaddr.saturating_add(load.p_memsz) - first,
-                    limit: MAX_IMAGE_BYTES,
-                    remedy: "the header is damaged, or the object too large for any device",
-                })?;
+                .ok_or_else(|| too_large(at, load.p_vaddr.saturating_add(load.p_memsz) - first))?;
             segments.push(Segment {
                 offset: load.p_vaddr,
                 size: load.p_memsz,
@@ -313,10 +315,14 @@ impl Image {
                 contents: contents.to_vec(),
             });
         }
-        let Some(first) = origin else {
+        let Some(first) = first else {
             return Err(elf.field("program headers", elf.header.e_phoff, "a PT_LOAD", &"none"));
         };
         let origin = first & !(align - 1);
+        // Rounding down makes it larger than its segments.
+        if end - origin > MAX_IMAGE_BYTES {
+            return Err(too_large(at, end - origin));
+        }
         for segment in &mut segments {
             segment.offset -= origin;
         }

@@ -8,7 +8,6 @@
 use super::{Argument, Geometry};
 use crate::Error;
 use crate::code::{self, ArgumentKind};
-use crate::memory::Span;
 
 /// Largest kernarg segment that is accepted: ROCr's arena and LLVM agree on 4 KiB kernels, and no
 /// library seen has more.
@@ -242,18 +241,18 @@ impl Layout {
         Ok(lds)
     }
 
-    /// Fills the segment. `arguments` passed [`Layout::check`]; `span` has the segment's size.
+    /// Fills the segment, all zero before, through `write`, which takes an offset and bytes. `arguments` passed
+    /// [`Layout::check`].
     pub(crate) fn pack(
         &self,
-        span: &Span<'_>,
+        mut write: impl FnMut(usize, &[u8]),
         arguments: &[Argument<'_>],
         geometry: &Geometry,
         context: &HiddenContext,
     ) {
-        span.fill(0);
         let Some(explicit) = &self.explicit else {
             if let [Argument::Bytes(bytes)] = arguments {
-                span.write(0, bytes);
+                write(0, bytes);
             }
             return;
         };
@@ -261,14 +260,14 @@ impl Layout {
         for (declared, given) in explicit.iter().zip(arguments) {
             let at = declared.offset as usize;
             match (declared.kind, given) {
-                (_, Argument::Buffer(view)) => span.write(at, &view.address().to_le_bytes()),
-                (_, Argument::Address(address)) => span.write(at, &address.to_le_bytes()),
-                (_, Argument::Bytes(bytes)) => span.write(at, bytes),
-                (_, Argument::Value(bytes, size)) => span.write(at, &bytes[..usize::from(*size)]),
+                (_, Argument::Buffer(view)) => write(at, &view.address().to_le_bytes()),
+                (_, Argument::Address(address)) => write(at, &address.to_le_bytes()),
+                (_, Argument::Bytes(bytes)) => write(at, bytes),
+                (_, Argument::Value(bytes, size)) => write(at, &bytes[..usize::from(*size)]),
                 (Kind::Local { align }, Argument::Local(bytes)) => {
                     // `check` saw that neither addition overflows.
                     lds = place(lds, align).unwrap_or(lds);
-                    span.write(at, &lds.to_le_bytes());
+                    write(at, &lds.to_le_bytes());
                     lds = lds.saturating_add(*bytes);
                 }
                 _ => {}
@@ -287,7 +286,7 @@ impl Layout {
                 HiddenValue::QueuePointer => context.queue,
             };
             let size = (hidden.size as usize).min(8);
-            span.write(hidden.offset as usize, &value.to_le_bytes()[..size]);
+            write(hidden.offset as usize, &value.to_le_bytes()[..size]);
         }
     }
 }
@@ -318,5 +317,76 @@ impl Explicit {
             kernel: kernel.to_owned(),
             reason: format!("argument {index}{name} is {needed}, got {got}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every kind of hidden argument, by hand, at the offsets of code object v5 (LLVM AMDGPUUsage, "Code Object V5
+    /// Kernel Argument Metadata Map"), behind a value and two local arguments.
+    #[test]
+    fn every_argument_is_in_its_place() {
+        let explicit = |offset, size, kind| Explicit { name: None, offset, size, kind };
+        let hidden = |offset, size, value| Hidden { offset, size, value };
+        let layout = Layout {
+            size: 280,
+            explicit: Some(vec![
+                explicit(0, 4, Kind::Value),
+                explicit(4, 4, Kind::Local { align: 16 }),
+                explicit(8, 4, Kind::Local { align: 256 }),
+                explicit(16, 8, Kind::Pointer),
+            ]),
+            hidden: vec![
+                hidden(24, 4, HiddenValue::BlockCount(0)),
+                hidden(28, 4, HiddenValue::BlockCount(1)),
+                hidden(32, 4, HiddenValue::BlockCount(2)),
+                hidden(36, 2, HiddenValue::GroupSize(0)),
+                hidden(38, 2, HiddenValue::GroupSize(1)),
+                hidden(40, 2, HiddenValue::GroupSize(2)),
+                hidden(42, 2, HiddenValue::Remainder(0)),
+                hidden(44, 2, HiddenValue::Remainder(1)),
+                hidden(46, 2, HiddenValue::Remainder(2)),
+                hidden(88, 2, HiddenValue::GridDimensions),
+                hidden(144, 4, HiddenValue::DynamicLdsBytes),
+                hidden(216, 4, HiddenValue::PrivateBase),
+                hidden(220, 4, HiddenValue::SharedBase),
+                hidden(224, 8, HiddenValue::QueuePointer),
+            ],
+            static_lds: 68,
+        };
+        let arguments = [
+            0xa1a2_a3a4u32.into(),
+            Argument::Local(100),
+            Argument::Local(50),
+            Argument::Address(0x1122_3344_5566_7788),
+        ];
+        let geometry = Geometry::new(&[100, 7], &[16, 4]).unwrap().with_dynamic_lds(1000);
+        // 68 is moved to 80; 180 to 256; then 50 and the geometry's 1000.
+        assert_eq!(layout.check("k", &geometry, &arguments).unwrap(), 256 + 50 + 1000);
+
+        let context = HiddenContext {
+            queue: 0x7fff_1234_5678,
+            private_aperture: 2 << 48,
+            shared_aperture: 1 << 48,
+        };
+        let mut bytes = [0u8; 280];
+        let write = |at: usize, part: &[u8]| bytes[at..at + part.len()].copy_from_slice(part);
+        layout.pack(write, &arguments, &geometry, &context);
+
+        let mut expected = [0u8; 280];
+        let mut put = |at: usize, part: &[u8]| expected[at..at + part.len()].copy_from_slice(part);
+        put(0, &[0xa4, 0xa3, 0xa2, 0xa1]);
+        put(4, &[80, 0, 0, 0]);
+        put(8, &[0, 1, 0, 0]);
+        put(16, &[0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11]);
+        put(24, &[6, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]);
+        put(36, &[16, 0, 4, 0, 1, 0, 4, 0, 3, 0, 0, 0]);
+        put(88, &[2, 0]);
+        put(144, &(256u32 + 50 + 1000 - 68).to_le_bytes());
+        put(218, &[2, 0, 0, 0, 1, 0]);
+        put(224, &[0x78, 0x56, 0x34, 0x12, 0xff, 0x7f, 0, 0]);
+        assert_eq!(bytes, expected);
     }
 }

@@ -181,7 +181,9 @@ impl State {
             private_aperture: apertures.scratch_base,
             shared_aperture: apertures.lds_base,
         };
-        layout.pack(&span, dispatch.arguments, dispatch.geometry, &context);
+        span.fill(0);
+        let write = |at: usize, bytes: &[u8]| span.write(at, bytes);
+        layout.pack(write, dispatch.arguments, dispatch.geometry, &context);
 
         *self.kernarg_end(index) = kernarg_end;
         self.kept.keep(kernel.inner(), index);

@@ -259,6 +259,32 @@ fn device_memory_holds_what_it_is_given() {
     }
 }
 
+/// Host writes to a card's memory go through a cache in its PCI interface, which a store to the first dword of the
+/// remapped register page flushes. The simulated page is memory, so the store can be seen.
+#[test]
+fn writes_to_a_cards_memory_are_flushed() {
+    use kfd::AllocationFlags as Flags;
+    let machine = selvedge_sim::Machine::with_gpu("gfx1100").unwrap();
+    let system: std::sync::Arc<dyn selvedge_sys::System> = machine.process();
+    let device = Device::on(system.clone()).unwrap();
+    let process = kfd::Process::open(system, kfd::Lifetime::Auto).unwrap();
+    let gpu = process.device(process.gpus().next().unwrap()).unwrap();
+    let flags = Flags::MMIO_REMAP | Flags::WRITABLE | Flags::COHERENT | Flags::PUBLIC;
+    let page = gpu.allocate(4096, flags).unwrap();
+    let flushed = || page.word(0).unwrap().swap(0, std::sync::atomic::Ordering::AcqRel) == 1;
+    flushed();
+    let [card, host] =
+        [Placement::Device, Placement::Host].map(|p| device.allocate(64, p).unwrap());
+    assert!(!flushed());
+    card.upload(&[1u32]).unwrap();
+    assert!(flushed());
+    card.fill(7).unwrap();
+    assert!(flushed());
+    host.upload(&[1u32]).unwrap();
+    host.fill(7).unwrap();
+    assert!(!flushed());
+}
+
 #[test]
 fn kernel_reads_device_memory_and_writes_host_memory() {
     let device = Device::select(&"sim:gfx1151".parse().unwrap()).unwrap();

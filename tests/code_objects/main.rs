@@ -5,6 +5,7 @@ mod golden;
 mod hostile;
 mod kernels;
 mod packing;
+mod placement;
 mod targets;
 
 /// Bytes of a file in `tests/data/code`.

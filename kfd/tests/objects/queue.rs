@@ -51,8 +51,8 @@ fn the_kernel_gets_what_it_checks() {
     assert_eq!(area.len(), u64::from(stack + state + debug).next_multiple_of(4096));
     assert_eq!(sizes.debug, debug);
 
-    // What libhsakmt asks for (queues.c, `handle_concrete_asic`): the end-of-pipe buffer in device
-    // memory, the save area in system memory that may be executed, both on this device and no other.
+    // Kinds of memory as in libhsakmt (queues.c, `handle_concrete_asic`): the end-of-pipe buffer in
+    // device memory, the save area in system memory that may be executed.
     let allocated = |address| {
         let script = system.script();
         let mut all = script.allocations.values();

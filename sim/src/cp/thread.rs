@@ -1,17 +1,12 @@
 //! The thread of a queue.
-#![expect(unsafe_code, reason = "sets the rounding mode of the thread")]
 
 use super::Host;
+use crate::shader::host_float;
 use std::any::Any;
-use std::arch::asm;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
-
-/// MXCSR as a process starts with it: round to nearest, denormals kept, no exceptions taken (System V ABI for
-/// x86-64, 3.2.3).
-static DEFAULT_MXCSR: u32 = 0x1f80;
 
 /// Starts a thread that calculates as a fresh one would, whatever the caller's thread is set to. Should `work`
 /// panic, `host` is told.
@@ -24,20 +19,13 @@ pub(super) fn spawn(
     work: impl FnOnce() + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
     Builder::new().name(name).spawn(move || {
-        reset_mxcsr();
+        // Threads start with the rounding mode of the one that makes them.
+        host_float::reset();
         // Nobody looks afterwards at what `work` had in its hands; locks that it held are taken over.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
             host.internal_error(message(&*panic));
         }
     })
-}
-
-/// Threads start with the MXCSR of the one that makes them.
-fn reset_mxcsr() {
-    // SAFETY: loads the value that Rust code is compiled for.
-    unsafe {
-        asm!("ldmxcsr [{}]", in(reg) &raw const DEFAULT_MXCSR, options(nostack, readonly));
-    }
 }
 
 fn message(panic: &(dyn Any + Send)) -> &str {
@@ -47,7 +35,10 @@ fn message(panic: &(dyn Any + Send)) -> &str {
 
 #[cfg(test)]
 mod tests {
+    #![expect(unsafe_code, reason = "looks at and sets the rounding mode of the thread")]
+
     use super::*;
+    use std::arch::asm;
 
     fn mxcsr() -> u32 {
         let mut value = 0u32;
@@ -71,6 +62,6 @@ mod tests {
             spawn("test".to_owned(), host, work).unwrap().join().unwrap();
             (inherited, receive.recv().unwrap())
         });
-        assert_eq!(started.join().unwrap(), (ODD, DEFAULT_MXCSR));
+        assert_eq!(started.join().unwrap(), (ODD, 0x1f80));
     }
 }

@@ -6,6 +6,8 @@
 
 mod backing;
 mod space;
+#[cfg(test)]
+mod tests;
 mod view;
 
 pub use backing::Backing;

@@ -1,5 +1,11 @@
 //! Rules of single instructions. Words are those of LLVM's assembler.
 
+mod addresses;
+mod atomics;
+mod floats;
+mod lanes;
+mod scalars;
+
 use super::code::Code;
 use super::lds::Lds;
 use super::mode::Mode;

@@ -1,0 +1,75 @@
+//! Addresses: offsets that extend without a sign, ends of buffers.
+
+use super::*;
+
+#[test]
+fn offsets_beside_a_scalar_base_have_no_sign() {
+    // global_load_b32 v0, v1, s[2:3]; global_load_b32 v0, v1, s[2:3] offset:-4
+    for (word, offset) in [(0xdc52_0000, 0x8000_0000), (0xdc52_1ffc, 0x8000_0004)] {
+        let mut rig = Rig::new(true);
+        // The code is what is loaded.
+        rig.wave.set_sgpr64(2, CODE - 0x8000_0000);
+        assert_eq!(rig.vector(&[word, 0x0002_0001], &[offset]), word);
+    }
+}
+
+#[test]
+fn scalar_loads_end_where_the_buffer_ends() {
+    // Stride and NUM_RECORDS; then the offset and what s_buffer_load_b64 s[8:9], s[0:3], s6 reads there.
+    let words = [0xf424_0200, 0x0c00_0000, 2, 3, 4, 5];
+    for (stride, records, offset, loaded) in [
+        (0, 24, 16, [4, 5]),
+        (0, 24, 20, [5, 0]),
+        (0, 24, 24, [0, 0]),
+        (0, 23, 20, [0, 0]),
+        (8, 3, 16, [4, 5]),
+        (8, 3, 20, [5, 0]),
+        (8, 2, 12, [3, 0]),
+        (0, 0, 0, [0, 0]),
+    ] {
+        let mut rig = Rig::new(true);
+        rig.wave.set_sgpr64(0, CODE | stride << 48);
+        rig.wave.set_sgpr(2, records);
+        rig.wave.set_sgpr(6, offset);
+        rig.execute(&words).expect("no fault");
+        let got = [rig.wave.sgpr(8), rig.wave.sgpr(9)];
+        assert_eq!(got, loaded, "stride {stride}, {records} records, offset {offset}");
+    }
+}
+
+/// OOB_SELECT of the descriptor (RDNA3 ISA document, "Buffer addressing": range checking).
+#[test]
+fn vector_loads_end_where_the_buffer_ends() {
+    // buffer_load_b32 v0, v[1:2], s[0:3], 0 idxen offen
+    let words = [0xe050_0000, 0x80c0_0001, 2, 3, 4, 5, 6, 7];
+    // OOB_SELECT, stride, NUM_RECORDS, index, offset, dword or nothing.
+    for (select, stride, records, index, offset, loaded) in [
+        // Index, and offset in the stride.
+        (0, 8, 4, 3, 4, Some(7)),
+        (0, 8, 4, 4, 0, None),
+        (0, 8, 4, 2, 8, None),
+        (0, 8, 4, 2, 5, None),
+        // Index alone.
+        (1, 8, 4, 3, 4, Some(7)),
+        (1, 8, 4, 4, 0, None),
+        (1, 8, 3, 2, 12, Some(7)),
+        // Whether there are any records.
+        (2, 8, 1, 3, 4, Some(7)),
+        (2, 8, 0, 0, 0, None),
+        // Bytes.
+        (3, 0, 32, 0, 28, Some(7)),
+        (3, 0, 32, 0, 32, None),
+        (3, 0, 31, 0, 28, None),
+        (3, 0, 32, 0, 29, None),
+    ] {
+        let mut rig = Rig::new(true);
+        rig.wave.set_sgpr64(0, CODE | stride << 48);
+        rig.wave.set_sgpr64(2, (select << 28) << 32 | records);
+        let got = rig.vector(&words, &[index, offset]);
+        let expected = loaded.unwrap_or(0);
+        assert_eq!(
+            got, expected,
+            "mode {select}: {records} of {stride} bytes, at {index}, {offset}"
+        );
+    }
+}
