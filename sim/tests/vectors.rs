@@ -18,6 +18,8 @@ const UNSUPPORTED: usize = 0;
 /// Vectors of the repository that cannot be judged: those recorded with a wave size their test on hardware did not
 /// have, and those whose assertions give no values. May only fall.
 const SKIPPED: usize = 24;
+/// Vectors of the repository that pass: a vector that vanished or is no longer run is missed.
+const PASSED: usize = 577;
 
 const CODE: u64 = 0x10_0000_0000;
 const OUT: u64 = 0x20_0000_0000;
@@ -364,7 +366,7 @@ fn main() -> ExitCode {
     for path in files(&own) {
         run(&path, &mut counts);
     }
-    let [_, _, unsupported, skipped] = counts;
+    let [own_passed, _, unsupported, skipped] = counts;
     let grown = unsupported > UNSUPPORTED || skipped > SKIPPED;
     if let Some(further) = std::env::var_os("SELVEDGE_VECTORS") {
         for path in files(Path::new(&further)) {
@@ -376,9 +378,16 @@ fn main() -> ExitCode {
             "more vectors are unsupported or skipped than the {UNSUPPORTED} and {SKIPPED} that are known"
         );
     }
+    if own_passed != PASSED {
+        println!("{own_passed} vectors of the repository passed, not the {PASSED} that are known");
+    }
     let [passed, failed, unsupported, skipped] = counts;
     println!(
         "vectors: {passed} passed, {failed} failed, {unsupported} unsupported, {skipped} skipped"
     );
-    if failed == 0 && !grown { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if failed == 0 && !grown && own_passed == PASSED {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }

@@ -11,8 +11,10 @@ fn map(space: &AddressSpace, value: u32) {
     assert!(space.map(AT, 4096, backing, 0, Permissions::all()));
 }
 
+type Look = fn(&mut View) -> Result<u32, MemoryFault>;
+
 /// The ways to look at a dword.
-const LOOKS: [fn(&mut View) -> Result<u32, MemoryFault>; 5] = [
+const LOOKS: [Look; 5] = [
     |view| view.read_u32(AT),
     |view| view.fetch(AT),
     |view| view.atomic_u32(AT, |value| value),

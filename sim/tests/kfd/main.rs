@@ -11,6 +11,7 @@ mod process;
 mod queue;
 mod random;
 mod rig;
+mod ring;
 mod svm;
 mod topology;
 mod trap;

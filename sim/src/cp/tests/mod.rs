@@ -2,6 +2,7 @@
 
 mod control;
 mod dispatch;
+mod doorbells;
 mod errors;
 mod packets;
 

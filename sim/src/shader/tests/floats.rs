@@ -2,9 +2,9 @@
 
 use super::*;
 
-/// Bits of one width of float.
+/// One width of float.
 struct Format {
-    /// `v_div_fixup`, `v_add`, `v_mul`, `v_fma`: on v1 to v3, or on pairs from v2 on.
+    /// `v_div_fixup` of v1 to v3, or of pairs from v2 on.
     fixup: [u32; 2],
     infinity: u64,
     sign: u64,
@@ -60,7 +60,7 @@ fn compute(mode: u32, pairs: bool, words: &[u32], sources: &[u64]) -> u64 {
 #[test]
 fn special_cases_of_division() {
     for Format { fixup, infinity, sign, quiet, pairs } in FORMATS {
-        let one = infinity / 2 & infinity & !(quiet - 1);
+        let one = (infinity / 2) & infinity;
         let magnitudes = [0, one, infinity, infinity | quiet | 1, infinity | 1];
         let operands: Vec<u64> = magnitudes.iter().flat_map(|&m| [m, m | sign]).collect();
         // Not what any of the special cases gives, and of the wrong sign for half of them.
@@ -95,7 +95,7 @@ struct Arithmetic {
     multiply: &'static [u32],
     fma: &'static [u32],
     pairs: bool,
-    /// First bit of FP_DENORM: inputs, then results.
+    /// Where MODE has its FP_DENORM: inputs in the lower bit, results in the upper.
     mode: u32,
     one: u64,
     half: u64,
