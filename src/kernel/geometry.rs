@@ -15,6 +15,9 @@ pub struct Geometry {
     workgroup: [u16; 3],
     dimensions: u16,
     dynamic_lds: u32,
+    // Divided once here and not for every dispatch.
+    full_workgroups: [u32; 3],
+    remainders: [u16; 3],
 }
 
 impl Geometry {
@@ -35,6 +38,7 @@ impl Geometry {
                 "grid and workgroup need the same one, two or three dimensions".into(),
             ));
         }
+        let dimensions = grid.len() as u16; // CAST: at most 3
         let mut sizes = ([1u32; 3], [1u16; 3]);
         let mut items: u64 = 1;
         let mut group_items: u64 = 1;
@@ -55,11 +59,16 @@ impl Geometry {
             sizes.0[axis] = size as u32; // CAST: checked against u32::MAX above
             sizes.1[axis] = group as u16; // CAST: checked against 1024 above
         }
+        let (grid, workgroup) = sizes;
+        let group = workgroup.map(u32::from);
         Ok(Geometry {
-            grid: sizes.0,
-            workgroup: sizes.1,
-            dimensions: grid.len() as u16,
+            grid,
+            workgroup,
+            dimensions,
             dynamic_lds: 0,
+            full_workgroups: std::array::from_fn(|axis| grid[axis] / group[axis]),
+            // CAST: a remainder is smaller than a workgroup.
+            remainders: std::array::from_fn(|axis| (grid[axis] % group[axis]) as u16),
         })
     }
 
@@ -106,12 +115,12 @@ impl Geometry {
 
     /// Full workgroups in each dimension (what OpenCL and HIP call the block count).
     pub fn full_workgroups(&self) -> [u32; 3] {
-        std::array::from_fn(|i| self.grid[i] / u32::from(self.workgroup[i]))
+        self.full_workgroups
     }
 
     /// Work-items left over after the full workgroups, in each dimension.
     pub fn remainders(&self) -> [u16; 3] {
-        std::array::from_fn(|i| (self.grid[i] % u32::from(self.workgroup[i])) as u16)
+        self.remainders
     }
 }
 

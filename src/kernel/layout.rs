@@ -285,8 +285,14 @@ impl Layout {
                 HiddenValue::SharedBase => context.shared_aperture >> 32,
                 HiddenValue::QueuePointer => context.queue,
             };
-            let size = (hidden.size as usize).min(8);
-            write(hidden.offset as usize, &value.to_le_bytes()[..size]);
+            let (at, bytes) = (hidden.offset as usize, value.to_le_bytes());
+            // Sizes that the compiler knows become stores instead of calls.
+            match hidden.size {
+                2 => write(at, &bytes[..2]),
+                4 => write(at, &bytes[..4]),
+                8.. => write(at, &bytes),
+                size => write(at, &bytes[..size as usize]),
+            }
         }
     }
 }
