@@ -25,20 +25,14 @@ fn other_library(system: &Arc<dyn System>, enable_runtime: bool) -> (File, File)
 }
 
 #[test]
-fn a_held_primary_is_joined_or_named() {
+fn a_held_primary_is_joined() {
     for enable_runtime in [false, true] {
         let machine = machine(18);
         let system: Arc<dyn System> = machine.process();
         let other = other_library(&system, enable_runtime);
-        match Device::on(system.clone()) {
-            Ok(device) => check_works(&device),
-            Err(error) => {
-                let text = error.to_string();
-                assert!(matches!(error, Error::Kfd(_)), "{text}");
-                assert!(text.contains("another"), "{text}");
-            }
-        }
-        // Whatever became of us, the other one still has its files and its VM.
+        // Its render file is found among the process's descriptors, and a duplicate of it joins the VM.
+        check_works(&Device::on(system.clone()).unwrap());
+        // The other one still has its files and its VM.
         let mut version = uapi::GetVersionArgs::default();
         // SAFETY: the argument is the one of this request.
         unsafe { other.0.ioctl(request::GET_VERSION, &raw mut version) }.unwrap();
