@@ -1,115 +1,37 @@
-//! Agent dispatch packet (`hsa_agent_dispatch_packet_t`, hsa.h): a call of a host agent's function.
-//! GPUs do not execute it.
-//!
-//! | dwords | field |
-//! |---|---|
-//! | 0 | header 15:0, type 31:16 |
-//! | 1 | reserved0 |
-//! | 2–3 | return_address |
-//! | 4–11 | `arg[4]` |
-//! | 12–13 | reserved2 |
-//! | 14–15 | completion_signal |
+//! Agent dispatch packet: a call of a host agent's function. GPUs do not execute it.
 
-use crate::error::DecodeError;
-use crate::header::{Header, PacketType};
-use crate::words::{halves, high, low, pair, quad};
-use core::fmt;
+use crate::header::FenceScope;
 
-/// Calls function `function` of an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct AgentDispatch {
-    /// Type, barrier bit, fences.
-    pub header: Header,
+packet! {
+    /// Calls a function of an agent.
+    pub struct AgentDispatch: "AGENT_DISPATCH" = 4 in 0xff;
+    source "hsa.h, hsa_agent_dispatch_packet_t";
     /// The function (`type` in hsa.h); the application's from 0x8000 on.
-    pub function: u16,
-    /// Must be zero.
-    pub reserved0: u32,
+    function: u16 = 0[31:16] as type;
     /// Where the result is stored; 0 for nowhere.
-    pub return_address: u64,
-    /// Arguments.
-    pub arguments: [u64; 4],
-    /// Must be zero.
-    pub reserved2: u64,
-    /// Address of the signal decremented on completion; 0 for none.
-    pub completion_signal: u64,
+    return_address: u64 = 2[31:0] as return_address_lo | 3[31:0] << 32 as return_address_hi;
+    /// First argument.
+    arg_0: u64 = 4[31:0] as arg_0_lo | 5[31:0] << 32 as arg_0_hi;
+    /// Second argument.
+    arg_1: u64 = 6[31:0] as arg_1_lo | 7[31:0] << 32 as arg_1_hi;
+    /// Third argument.
+    arg_2: u64 = 8[31:0] as arg_2_lo | 9[31:0] << 32 as arg_2_hi;
+    /// Fourth argument.
+    arg_3: u64 = 10[31:0] as arg_3_lo | 11[31:0] << 32 as arg_3_hi;
 }
 
 impl AgentDispatch {
-    /// A call with a system-scope header ([`Header::system`]) and no signal.
+    /// A call fenced as [`AgentDispatch::SYSTEM`], without a signal.
     pub const fn new(function: u16, return_address: u64, arguments: [u64; 4]) -> AgentDispatch {
+        let [arg_0, arg_1, arg_2, arg_3] = arguments;
         AgentDispatch {
-            header: Header::system(PacketType::AgentDispatch),
             function,
-            reserved0: 0,
             return_address,
-            arguments,
-            reserved2: 0,
-            completion_signal: 0,
-        }
-    }
-
-    /// The packet's dwords.
-    pub const fn encode(&self) -> [u32; 16] {
-        let [a, b, c, d] = self.arguments;
-        [
-            pair(self.header.into_bits(), self.function),
-            self.reserved0,
-            low(self.return_address),
-            high(self.return_address),
-            low(a),
-            high(a),
-            low(b),
-            high(b),
-            low(c),
-            high(c),
-            low(d),
-            high(d),
-            low(self.reserved2),
-            high(self.reserved2),
-            low(self.completion_signal),
-            high(self.completion_signal),
-        ]
-    }
-
-    /// Reads a packet.
-    ///
-    /// # Errors
-    /// When the header's type is another.
-    pub const fn decode(words: &[u32; 16]) -> Result<AgentDispatch, DecodeError> {
-        let (header, function) = halves(words[0]);
-        let header = Header::from_bits(header);
-        if !matches!(header.packet_type(), PacketType::AgentDispatch) {
-            return Err(DecodeError::PacketType {
-                needed: "agent-dispatch",
-                got: header.packet_type(),
-            });
-        }
-        Ok(AgentDispatch {
-            header,
-            function,
-            reserved0: words[1],
-            return_address: quad(words, 2),
-            arguments: [quad(words, 4), quad(words, 6), quad(words, 8), quad(words, 10)],
-            reserved2: quad(words, 12),
-            completion_signal: quad(words, 14),
-        })
-    }
-
-    /// Whether a bit is set that must be zero.
-    pub const fn reserved_bits(&self) -> bool {
-        self.header.reserved() != 0 || self.reserved0 != 0 || self.reserved2 != 0
-    }
-}
-
-impl fmt::Display for AgentDispatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a, b, c, d] = self.arguments;
-        write!(f, "{} function={:#x}", self.header, self.function)?;
-        write!(f, " arguments={a:#x},{b:#x},{c:#x},{d:#x} return={:#x}", self.return_address)?;
-        write!(f, " completion={:#x}", self.completion_signal)?;
-        match (self.reserved0, self.reserved2) {
-            (0, 0) => Ok(()),
-            (r0, r2) => write!(f, " reserved={r0:#x}/{r2:#x}"),
+            arg_0,
+            arg_1,
+            arg_2,
+            arg_3,
+            ..AgentDispatch::SYSTEM
         }
     }
 }
@@ -125,8 +47,8 @@ mod tests {
     fn reads_well() {
         assert_eq!(
             AgentDispatch::new(0x8001, 0x40, [1, 2, 3, 4]).to_string(),
-            "agent-dispatch barrier acquire=system release=system function=0x8001 \
-             arguments=0x1,0x2,0x3,0x4 return=0x40 completion=0x0"
+            "AGENT_DISPATCH barrier acquire=SYSTEM release=SYSTEM function=0x8001 \
+             return_address=0x40 arg_0=1 arg_1=2 arg_2=3 arg_3=4 completion_signal=0"
         );
     }
 

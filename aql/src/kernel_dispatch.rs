@@ -1,65 +1,38 @@
-//! Kernel dispatch packet (`hsa_kernel_dispatch_packet_t`, hsa.h).
-//!
-//! | dwords | field |
-//! |---|---|
-//! | 0 | header 15:0, setup 31:16 (dimensions 17:16) |
-//! | 1–2 | workgroup_size_x, y, z (16 bits each), reserved0 |
-//! | 3–5 | grid_size_x, y, z |
-//! | 6 | private_segment_size |
-//! | 7 | group_segment_size |
-//! | 8–9 | kernel_object |
-//! | 10–11 | kernarg_address |
-//! | 12–13 | reserved2 |
-//! | 14–15 | completion_signal |
+//! Kernel dispatch packet: starts a kernel over a grid of work-items.
 
-use crate::error::DecodeError;
-use crate::header::{Header, PacketType};
-use crate::words::{halves, high, low, pair, quad};
-use bitfield_struct::bitfield;
-use core::fmt;
+use crate::header::FenceScope;
 
-/// `hsa_kernel_dispatch_packet_setup_t`: bits 31:16 of dword 0.
-#[bitfield(u16, debug = true)]
-#[derive(PartialEq, Eq, Hash)]
-pub struct Setup {
-    /// `HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS`: 1, 2 or 3.
-    #[bits(2)]
-    pub dimensions: u8,
-    /// Must be zero.
-    #[bits(14)]
-    pub reserved: u16,
-}
-
-/// Starts a kernel over a grid of work-items.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct KernelDispatch {
-    /// Type, barrier bit, fences.
-    pub header: Header,
-    /// Number of dimensions.
-    pub setup: Setup,
-    /// Workgroup size in work-items; 1 in unused dimensions.
-    pub workgroup_size: [u16; 3],
-    /// Must be zero.
-    pub reserved0: u16,
-    /// Grid size in **work-items**, not workgroups; 1 in unused dimensions.
-    pub grid_size: [u32; 3],
+packet! {
+    /// Starts a kernel over a grid of work-items.
+    pub struct KernelDispatch: "KERNEL_DISPATCH" = 2 in 0xff;
+    source "hsa.h, hsa_kernel_dispatch_packet_t";
+    /// Number of dimensions of the grid: 1, 2 or 3.
+    dimensions: u8 = 0[17:16];
+    /// Work-items of a workgroup in x, at least 1.
+    workgroup_size_x: u16 = 1[15:0];
+    /// Work-items of a workgroup in y; 1 when there is no such dimension.
+    workgroup_size_y: u16 = 1[31:16];
+    /// Work-items of a workgroup in z; 1 when there is no such dimension.
+    workgroup_size_z: u16 = 2[15:0];
+    /// **Work-items**, not workgroups, of the grid in x, at least 1. The last workgroup may be partial.
+    grid_size_x: u32 = 3[31:0];
+    /// Work-items of the grid in y; 1 when there is no such dimension.
+    grid_size_y: u32 = 4[31:0];
+    /// Work-items of the grid in z; 1 when there is no such dimension.
+    grid_size_z: u32 = 5[31:0];
     /// Scratch of one work-item, bytes.
-    pub private_segment_size: u32,
+    private_segment_size: u32 = 6[31:0];
     /// LDS of one workgroup, static and dynamic, bytes.
-    pub group_segment_size: u32,
-    /// Device address of the kernel descriptor ([`crate::descriptor`]), a multiple of 64.
-    pub kernel_object: u64,
+    group_segment_size: u32 = 7[31:0];
+    /// Device address of the kernel descriptor ([`descriptor`](crate::descriptor)), a multiple of 64.
+    kernel_object: u64 = 8[31:0] as kernel_object_lo | 9[31:0] << 32 as kernel_object_hi;
     /// Device address of the arguments, a multiple of 16; 0 when there are none.
-    pub kernarg_address: u64,
-    /// Must be zero (reserved2).
-    pub reserved2: u64,
-    /// Address of the signal decremented on completion; 0 for none.
-    pub completion_signal: u64,
+    kernarg_address: u64 = 10[31:0] as kernarg_address_lo | 11[31:0] << 32 as kernarg_address_hi;
 }
 
 impl KernelDispatch {
-    /// A dispatch of `grid_size` work-items in workgroups of `workgroup_size`, with three
-    /// dimensions, a system-scope header ([`Header::system`]) and everything else zero.
+    /// A dispatch of `grid_size` work-items in workgroups of `workgroup_size`, with three dimensions, fenced as
+    /// [`KernelDispatch::SYSTEM`] and everything else zero.
     #[inline]
     pub const fn new(
         kernel_object: u64,
@@ -67,96 +40,30 @@ impl KernelDispatch {
         grid_size: [u32; 3],
         workgroup_size: [u16; 3],
     ) -> KernelDispatch {
+        let [workgroup_size_x, workgroup_size_y, workgroup_size_z] = workgroup_size;
+        let [grid_size_x, grid_size_y, grid_size_z] = grid_size;
         KernelDispatch {
-            header: Header::system(PacketType::KernelDispatch),
-            setup: Setup::new().with_dimensions(3),
-            workgroup_size,
-            reserved0: 0,
-            grid_size,
-            private_segment_size: 0,
-            group_segment_size: 0,
+            dimensions: 3,
+            workgroup_size_x,
+            workgroup_size_y,
+            workgroup_size_z,
+            grid_size_x,
+            grid_size_y,
+            grid_size_z,
             kernel_object,
             kernarg_address,
-            reserved2: 0,
-            completion_signal: 0,
+            ..KernelDispatch::SYSTEM
         }
     }
 
-    /// The packet's dwords.
-    #[inline]
-    pub const fn encode(&self) -> [u32; 16] {
-        [
-            pair(self.header.into_bits(), self.setup.into_bits()),
-            pair(self.workgroup_size[0], self.workgroup_size[1]),
-            pair(self.workgroup_size[2], self.reserved0),
-            self.grid_size[0],
-            self.grid_size[1],
-            self.grid_size[2],
-            self.private_segment_size,
-            self.group_segment_size,
-            low(self.kernel_object),
-            high(self.kernel_object),
-            low(self.kernarg_address),
-            high(self.kernarg_address),
-            low(self.reserved2),
-            high(self.reserved2),
-            low(self.completion_signal),
-            high(self.completion_signal),
-        ]
+    /// Work-items of the grid in x, y and z.
+    pub const fn grid_size(&self) -> [u32; 3] {
+        [self.grid_size_x, self.grid_size_y, self.grid_size_z]
     }
 
-    /// Reads a packet.
-    ///
-    /// # Errors
-    /// When the header's type is another.
-    pub const fn decode(words: &[u32; 16]) -> Result<KernelDispatch, DecodeError> {
-        let (header, setup) = halves(words[0]);
-        let header = Header::from_bits(header);
-        if !matches!(header.packet_type(), PacketType::KernelDispatch) {
-            return Err(DecodeError::PacketType {
-                needed: "kernel-dispatch",
-                got: header.packet_type(),
-            });
-        }
-        let (x, y) = halves(words[1]);
-        let (z, reserved0) = halves(words[2]);
-        Ok(KernelDispatch {
-            header,
-            setup: Setup::from_bits(setup),
-            workgroup_size: [x, y, z],
-            reserved0,
-            grid_size: [words[3], words[4], words[5]],
-            private_segment_size: words[6],
-            group_segment_size: words[7],
-            kernel_object: quad(words, 8),
-            kernarg_address: quad(words, 10),
-            reserved2: quad(words, 12),
-            completion_signal: quad(words, 14),
-        })
-    }
-
-    /// Whether a bit is set that must be zero.
-    pub const fn reserved_bits(&self) -> bool {
-        self.header.reserved() != 0
-            || self.setup.reserved() != 0
-            || self.reserved0 != 0
-            || self.reserved2 != 0
-    }
-}
-
-impl fmt::Display for KernelDispatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ([gx, gy, gz], [wx, wy, wz]) = (self.grid_size, self.workgroup_size);
-        write!(f, "{} dimensions={}", self.header, self.setup.dimensions())?;
-        write!(f, " grid={gx}x{gy}x{gz} workgroup={wx}x{wy}x{wz}")?;
-        write!(f, " private={}B group={}B", self.private_segment_size, self.group_segment_size)?;
-        write!(f, " kernel={:#x} kernarg={:#x}", self.kernel_object, self.kernarg_address)?;
-        write!(f, " completion={:#x}", self.completion_signal)?;
-        let reserved = [u64::from(self.setup.reserved()), self.reserved0.into(), self.reserved2];
-        match reserved {
-            [0, 0, 0] => Ok(()),
-            [setup, r0, r2] => write!(f, " reserved={setup:#x}/{r0:#x}/{r2:#x}"),
-        }
+    /// Work-items of a workgroup in x, y and z.
+    pub const fn workgroup_size(&self) -> [u16; 3] {
+        [self.workgroup_size_x, self.workgroup_size_y, self.workgroup_size_z]
     }
 }
 
@@ -174,12 +81,16 @@ mod tests {
         packet.group_segment_size = 512;
         assert_eq!(
             packet.to_string(),
-            "kernel-dispatch barrier acquire=system release=system dimensions=3 grid=1024x2x1 \
-             workgroup=64x1x1 private=0B group=512B kernel=0x1000 kernarg=0x2000 completion=0x3000"
+            "KERNEL_DISPATCH barrier acquire=SYSTEM release=SYSTEM dimensions=3 \
+             workgroup_size_x=0x40 workgroup_size_y=1 workgroup_size_z=1 \
+             grid_size_x=0x400 grid_size_y=2 grid_size_z=1 \
+             private_segment_size=0 group_segment_size=0x200 \
+             kernel_object=0x1000 kernarg_address=0x2000 completion_signal=0x3000"
         );
-        packet.reserved0 = 5;
+        assert!(!packet.reserved_bits());
+        packet.reserved[2] = 5 << 16;
         assert!(packet.reserved_bits());
-        assert!(packet.to_string().ends_with(" reserved=0x0/0x5/0x0"));
+        assert!(packet.to_string().ends_with(" reserved[2]=0x50000"));
     }
 
     proptest! {

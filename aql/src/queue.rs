@@ -4,7 +4,8 @@
 //! The processor finds the structure from the read pointer's address that the queue was created
 //! with: it is `&read_dispatch_id` − `read_dispatch_id_field_base_byte_offset`. The first 256
 //! bytes of version 2 are version 1; the rest is used only by firmware with
-//! [`Capabilities::cp_async_reclaim`] when [`Capabilities::sw_async_reclaim`] is set.
+//! [`Capabilities::cp_async_reclaim`] when [`Capabilities::sw_async_reclaim`] is set. (A later header appends two packet
+//! indices for indirect buffers of AQL, at 2304; nothing public reads them.)
 //!
 //! Once a device may touch it, no reference to it may be formed: address its fields by
 //! [`offset`]; the structures are for initial images and copies.
@@ -136,7 +137,8 @@ pub struct Properties {
     pub is_ptr64: bool,
     /// `AMD_QUEUE_PROPERTIES_ENABLE_TRAP_HANDLER_DEBUG_SGPRS`.
     pub enable_trap_handler_debug_sgprs: bool,
-    /// `AMD_QUEUE_PROPERTIES_ENABLE_PROFILING`: completion signals get time stamps.
+    /// `AMD_QUEUE_PROPERTIES_ENABLE_PROFILING`: completion signals get time stamps
+    /// ([`crate::profiling`]).
     pub enable_profiling: bool,
     /// `AMD_QUEUE_PROPERTIES_USE_SCRATCH_ONCE`: give scratch back after the next dispatch.
     pub use_scratch_once: bool,

@@ -11,7 +11,7 @@
 //! store fence belongs between body and header and between header and doorbell; use
 //! [`Ring::write_body`] and [`Ring::write_header`] around it.
 
-use crate::header::{Header, PacketType};
+use crate::header::Header;
 use crate::{PACKET_BYTES, PACKET_WORDS};
 use core::fmt;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -75,7 +75,7 @@ impl<'a> Ring<'a> {
     /// Marks all slots as holding no packet; to be done before the queue is created, as a zeroed
     /// ring holds vendor-specific packets.
     pub fn invalidate(&self) {
-        let invalid = u32::from(Header::new().with_packet_type(PacketType::Invalid).into_bits());
+        let invalid = u32::from(Header::INVALID.into_bits());
         for slot in self.slots {
             slot[0].store(invalid, Ordering::Release);
         }

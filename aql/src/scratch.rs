@@ -3,7 +3,7 @@
 //! Sources: AMD's ROCR-Runtime, `runtime/hsa-runtime/core/inc/registers.h` (register layouts) and
 //! `core/runtime/amd_aql_queue.cpp` (FillComputeTmpRingSize*, FillBufRsrcWord*).
 
-use crate::Generation;
+use crate::{Generation, generations};
 use core::fmt;
 
 /// COMPUTE_TMPRING_SIZE as a value: how many waves have scratch, and how much each.
@@ -58,16 +58,16 @@ impl core::error::Error for TmpringSizeError {}
 /// The unit of WAVESIZE in bytes.
 pub const fn wave_granule(generation: Generation) -> u32 {
     match generation {
-        Generation::Gfx9 | Generation::Gfx90a | Generation::Gfx94x | Generation::Gfx10 => 1024,
-        Generation::Gfx11 | Generation::Gfx12 => 256,
+        _ if generation.is_in(generations::GFX11_ON) => 256,
+        _ => 1024,
     }
 }
 
 const fn wave_size_bits(generation: Generation) -> u32 {
     match generation {
-        Generation::Gfx9 | Generation::Gfx90a | Generation::Gfx94x | Generation::Gfx10 => 13,
-        Generation::Gfx11 => 15,
         Generation::Gfx12 => 18,
+        Generation::Gfx11 | Generation::Gfx115 => 15,
+        _ => 13,
     }
 }
 
@@ -78,7 +78,7 @@ pub const fn max_wave_bytes(generation: Generation) -> u32 {
 
 /// Whether [`TmpringSize::waves`] counts the waves of one shader engine instead of all.
 pub const fn waves_are_per_shader_engine(generation: Generation) -> bool {
-    matches!(generation, Generation::Gfx11 | Generation::Gfx12)
+    generation.is_in(generations::GFX11_ON)
 }
 
 /// Bytes of scratch of a wave of `lanes` lanes with `private_segment_size` bytes each; `None` when
@@ -142,15 +142,15 @@ pub const fn resource_descriptor(generation: Generation, base: u64, size: u32) -
     let (swizzle, word3) = match generation {
         // NUM_FORMAT = UINT (4), DATA_FORMAT = 32 (4), ELEMENT_SIZE = 4 bytes (1), INDEX_STRIDE = 64
         // lanes (3).
-        Generation::Gfx9 | Generation::Gfx90a | Generation::Gfx94x => {
+        _ if generation.is_in(generations::GFX9) => {
             (1 << 31, SELECT | 4 << 12 | 4 << 15 | 1 << 19 | 3 << 21 | ADD_TID_ENABLE)
         }
         // FORMAT = 32_UINT (20), RESOURCE_LEVEL = 1, OOB_SELECT = no bounds check (2).
-        Generation::Gfx10 => (1 << 31, SELECT | 20 << 12 | ADD_TID_ENABLE | 1 << 24 | 2 << 28),
-        // SWIZZLE_ENABLE has two bits, and there is no RESOURCE_LEVEL.
-        Generation::Gfx11 | Generation::Gfx12 => {
-            (1 << 30, SELECT | 20 << 12 | ADD_TID_ENABLE | 2 << 28)
+        Generation::Gfx101 | Generation::Gfx103 => {
+            (1 << 31, SELECT | 20 << 12 | ADD_TID_ENABLE | 1 << 24 | 2 << 28)
         }
+        // SWIZZLE_ENABLE has two bits, and there is no RESOURCE_LEVEL.
+        _ => (1 << 30, SELECT | 20 << 12 | ADD_TID_ENABLE | 2 << 28),
     };
     [base as u32, (base >> 32) as u32 & 0xffff | swizzle, size, word3]
 }
@@ -162,20 +162,11 @@ mod tests {
     use proptest::prelude::*;
     use std::string::ToString;
 
-    const ALL: [Generation; 6] = [
-        Generation::Gfx9,
-        Generation::Gfx90a,
-        Generation::Gfx94x,
-        Generation::Gfx10,
-        Generation::Gfx11,
-        Generation::Gfx12,
-    ];
-
     #[test]
     fn sizes() {
         assert_eq!(wave_bytes(Generation::Gfx11, 4, 32), Some(256));
         assert_eq!(wave_bytes(Generation::Gfx11, 4, 64), Some(256));
-        assert_eq!(wave_bytes(Generation::Gfx9, 4, 64), Some(1024));
+        assert_eq!(wave_bytes(Generation::Gfx906, 4, 64), Some(1024));
         assert_eq!(wave_bytes(Generation::Gfx11, 0, 32), Some(0));
         assert_eq!(wave_bytes(Generation::Gfx11, u32::MAX, 64), None);
         assert_eq!(max_wave_bytes(Generation::Gfx11), 0x7fff * 256);
@@ -186,19 +177,19 @@ mod tests {
     #[test]
     fn errors_say_what_fits() {
         let error =
-            TmpringSize { waves: 1, wave_bytes: 100 }.encode(Generation::Gfx10).unwrap_err();
+            TmpringSize { waves: 1, wave_bytes: 100 }.encode(Generation::Gfx103).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "COMPUTE_TMPRING_SIZE.WAVESIZE on gfx10: needed a multiple of 1024 bytes up to \
+            "COMPUTE_TMPRING_SIZE.WAVESIZE on gfx10.3: needed a multiple of 1024 bytes up to \
              8387584, got 100"
         );
-        assert!(TmpringSize { waves: 4096, wave_bytes: 0 }.encode(Generation::Gfx10).is_err());
+        assert!(TmpringSize { waves: 4096, wave_bytes: 0 }.encode(Generation::Gfx103).is_err());
     }
 
     proptest! {
         #[test]
         fn tmpring_round_trip(waves in 0u32..4096, units in 0u32..1 << 13) {
-            for generation in ALL {
+            for generation in Generation::ALL {
                 let size = TmpringSize { waves, wave_bytes: units * wave_granule(generation) };
                 let register = size.encode(generation).unwrap();
                 prop_assert_eq!(TmpringSize::decode(register, generation), size);

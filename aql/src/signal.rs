@@ -3,6 +3,7 @@
 //! A signal's handle is its address. Once a device may touch it, no reference to it may be formed:
 //! address its fields by [`offset`]; [`Signal`] is for initial images and copies.
 
+use crate::profiling::Interval;
 use core::mem::offset_of;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -54,9 +55,9 @@ pub struct Signal {
     /// Zero.
     pub reserved1: u32,
     /// GPU clock ticks when the packet started; written when the queue has
-    /// [`crate::queue::Properties::enable_profiling`].
+    /// [`crate::queue::Properties::enable_profiling`] ([`crate::profiling`]).
     pub start_ts: u64,
-    /// GPU clock ticks when the packet ended.
+    /// GPU clock ticks when the packet was complete.
     pub end_ts: u64,
     /// Address of the `amd_queue_t` whose doorbell it is.
     pub queue_ptr: u64,
@@ -68,6 +69,11 @@ impl Signal {
     /// A user signal with a value and no event.
     pub fn user(value: i64) -> Signal {
         Signal { kind: KIND_USER, value, ..Signal::default() }
+    }
+
+    /// When the packet that it completed ran; `None` when no times were written.
+    pub const fn interval(&self) -> Option<Interval> {
+        Interval::new(self.start_ts, self.end_ts)
     }
 }
 

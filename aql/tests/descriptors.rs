@@ -13,18 +13,17 @@ struct Sample {
     text: String,
 }
 
-fn generation(name: &str) -> Generation {
-    [
-        Generation::Gfx9,
-        Generation::Gfx90a,
-        Generation::Gfx94x,
-        Generation::Gfx10,
-        Generation::Gfx11,
-        Generation::Gfx12,
-    ]
-    .into_iter()
-    .find(|generation| generation.to_string() == name)
-    .unwrap()
+/// The generation of a family as the data names it.
+fn generation(family: &str) -> Generation {
+    match family {
+        "gfx9" => Generation::Gfx906,
+        "gfx90a" => Generation::Gfx90a,
+        "gfx94x" => Generation::Gfx94x,
+        "gfx10" => Generation::Gfx103,
+        "gfx11" => Generation::Gfx11,
+        "gfx12" => Generation::Gfx12,
+        other => panic!("{other}"),
+    }
 }
 
 fn samples() -> Vec<Sample> {
@@ -90,5 +89,22 @@ fn user_sgprs_are_as_many_as_the_assembler_counts() {
         }
         let length = directive(&text, "user_sgpr_kernarg_preload_length").unwrap_or(0);
         assert_eq!(sgprs.preload.map_or(0, |preload| u32::from(preload.length)), length);
+    }
+}
+
+/// Every bit means something: a descriptor with one bit flipped has another text, or a bit set that is reserved. Two
+/// fields have no directive: the entry's offset and USER_SGPR_COUNT.
+#[test]
+fn a_flipped_bit_is_noticed() {
+    let without_directive = |bit| (128..192).contains(&bit) || (417..422).contains(&bit);
+    for Sample { target, generation, bytes, text } in samples() {
+        for bit in (0..8 * bytes.len()).filter(|bit| !without_directive(*bit)) {
+            let mut flipped = bytes;
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let descriptor = KernelDescriptor::decode(&flipped);
+            let same = descriptor.directives("k", generation).to_string() == text;
+            let reserved = descriptor.reserved_bits(generation).is_some();
+            assert!(!same || reserved, "{target}: bit {bit}");
+        }
     }
 }

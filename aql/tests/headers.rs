@@ -1,12 +1,15 @@
 //! Layouts and encodings of AMD's headers; see `data/headers/SOURCE`.
 
-use aql::header::{FenceScope, Header, PacketType};
-use aql::kernel_dispatch::Setup;
+use aql::header::{FenceScope, Header};
 use aql::scratch::{TmpringSize, resource_descriptor};
-use aql::vendor::Condition;
-use aql::{AgentDispatch, Barrier, BarrierValue, Generation, KernelDispatch, Packet, Pm4Indirect};
+use aql::vendor::{Condition, Format};
+use aql::{
+    AgentDispatch, BarrierAnd, BarrierOr, BarrierValue, Generation, KernelDispatch, Packet,
+    Pm4Indirect, Signed,
+};
 use aql::{queue, signal};
 use std::collections::HashMap;
+use std::path::Path;
 use std::process::Command;
 
 const DATA: &str = include_str!("data/headers/encodings.txt");
@@ -44,12 +47,27 @@ impl Sample {
         T::try_from(value).unwrap_or_else(|_| panic!("{name}={value:#x} fits its field"))
     }
 
-    fn header(&self, packet_type: PacketType) -> Header {
-        Header::new()
-            .with_packet_type(packet_type)
-            .with_barrier(self.get::<u8>("barrier") == 1)
-            .with_acquire(FenceScope::from_bits(self.get("acquire")))
-            .with_release(FenceScope::from_bits(self.get("release")))
+    fn barrier(&self) -> bool {
+        self.get::<u8>("barrier") == 1
+    }
+
+    fn acquire(&self) -> FenceScope {
+        FenceScope(self.get("acquire"))
+    }
+
+    fn release(&self) -> FenceScope {
+        FenceScope(self.get("release"))
+    }
+
+    /// Reserved fields, each with the dword and the bit where it starts; those of 8 bytes are in two dwords.
+    fn reserved(&self, fields: &[(&str, usize, u32)]) -> [u32; 16] {
+        let mut reserved = [0; 16];
+        for &(name, dword, bit) in fields {
+            let value = self.get::<u64>(name) << bit;
+            reserved[dword] |= value as u32;
+            reserved[dword + 1] |= (value >> 32) as u32;
+        }
+        reserved
     }
 
     /// Both ways: the packet encodes to the dwords, and these decode to the packet.
@@ -63,18 +81,22 @@ impl Sample {
 fn kernel_dispatch() {
     for sample in Sample::all("kernel_dispatch") {
         sample.check(Packet::KernelDispatch(KernelDispatch {
-            header: sample.header(PacketType::KernelDispatch),
-            setup: Setup::new().with_dimensions(sample.get("dimensions")),
-            workgroup_size: ["workgroup_size_x", "workgroup_size_y", "workgroup_size_z"]
-                .map(|name| sample.get(name)),
-            reserved0: sample.get("reserved0"),
-            grid_size: ["grid_size_x", "grid_size_y", "grid_size_z"].map(|name| sample.get(name)),
+            barrier: sample.barrier(),
+            acquire: sample.acquire(),
+            release: sample.release(),
+            dimensions: sample.get("dimensions"),
+            workgroup_size_x: sample.get("workgroup_size_x"),
+            workgroup_size_y: sample.get("workgroup_size_y"),
+            workgroup_size_z: sample.get("workgroup_size_z"),
+            grid_size_x: sample.get("grid_size_x"),
+            grid_size_y: sample.get("grid_size_y"),
+            grid_size_z: sample.get("grid_size_z"),
             private_segment_size: sample.get("private_segment_size"),
             group_segment_size: sample.get("group_segment_size"),
             kernel_object: sample.get("kernel_object"),
             kernarg_address: sample.get("kernarg_address"),
-            reserved2: sample.get("reserved2"),
             completion_signal: sample.get("completion_signal"),
+            reserved: sample.reserved(&[("reserved0", 2, 16), ("reserved2", 12, 0)]),
         }));
     }
 }
@@ -83,31 +105,46 @@ fn kernel_dispatch() {
 fn agent_dispatch() {
     for sample in Sample::all("agent_dispatch") {
         sample.check(Packet::AgentDispatch(AgentDispatch {
-            header: sample.header(PacketType::AgentDispatch),
+            barrier: sample.barrier(),
+            acquire: sample.acquire(),
+            release: sample.release(),
             function: sample.get("type"),
-            reserved0: sample.get("reserved0"),
             return_address: sample.get("return_address"),
-            arguments: ["arg0", "arg1", "arg2", "arg3"].map(|name| sample.get(name)),
-            reserved2: sample.get("reserved2"),
+            arg_0: sample.get("arg0"),
+            arg_1: sample.get("arg1"),
+            arg_2: sample.get("arg2"),
+            arg_3: sample.get("arg3"),
             completion_signal: sample.get("completion_signal"),
+            reserved: sample.reserved(&[("reserved0", 1, 0), ("reserved2", 12, 0)]),
         }));
     }
 }
 
 #[test]
 fn barriers() {
-    let kinds = [("barrier_and", PacketType::BarrierAnd), ("barrier_or", PacketType::BarrierOr)];
-    for (kind, packet_type) in kinds {
-        for sample in Sample::all(kind) {
-            sample.check(Packet::Barrier(Barrier {
-                header: sample.header(packet_type),
-                reserved0: sample.get("reserved0"),
-                reserved1: sample.get("reserved1"),
-                dependencies: ["dep0", "dep1", "dep2", "dep3", "dep4"].map(|name| sample.get(name)),
-                reserved2: sample.get("reserved2"),
-                completion_signal: sample.get("completion_signal"),
-            }));
-        }
+    let signals = |sample: &Sample| {
+        ["dep0", "dep1", "dep2", "dep3", "dep4"].map(|name| sample.get::<u64>(name))
+    };
+    let reserved = [("reserved0", 0, 16), ("reserved1", 1, 0), ("reserved2", 12, 0)];
+    for sample in Sample::all("barrier_and") {
+        sample.check(Packet::BarrierAnd(BarrierAnd {
+            barrier: sample.barrier(),
+            acquire: sample.acquire(),
+            release: sample.release(),
+            completion_signal: sample.get("completion_signal"),
+            reserved: sample.reserved(&reserved),
+            ..BarrierAnd::new(signals(&sample))
+        }));
+    }
+    for sample in Sample::all("barrier_or") {
+        sample.check(Packet::BarrierOr(BarrierOr {
+            barrier: sample.barrier(),
+            acquire: sample.acquire(),
+            release: sample.release(),
+            completion_signal: sample.get("completion_signal"),
+            reserved: sample.reserved(&reserved),
+            ..BarrierOr::new(signals(&sample))
+        }));
     }
 }
 
@@ -115,17 +152,21 @@ fn barriers() {
 fn barrier_value() {
     for sample in Sample::all("barrier_value") {
         sample.check(Packet::BarrierValue(BarrierValue {
-            header: sample.header(PacketType::VendorSpecific),
-            reserved: sample.get("reserved"),
-            reserved0: sample.get("reserved0"),
+            barrier: sample.barrier(),
+            acquire: sample.acquire(),
+            release: sample.release(),
             signal: sample.get("signal"),
-            value: sample.get::<u64>("value").cast_signed(),
-            mask: sample.get::<u64>("mask").cast_signed(),
-            condition: Condition::from_bits(sample.get("cond")),
-            reserved1: sample.get("reserved1"),
-            reserved2: sample.get("reserved2"),
-            reserved3: sample.get("reserved3"),
+            value: Signed(sample.get::<u64>("value").cast_signed()),
+            mask: sample.get("mask"),
+            cond: Condition(sample.get("cond")),
             completion_signal: sample.get("completion_signal"),
+            reserved: sample.reserved(&[
+                ("reserved", 0, 24),
+                ("reserved0", 1, 0),
+                ("reserved1", 9, 0),
+                ("reserved2", 10, 0),
+                ("reserved3", 12, 0),
+            ]),
         }));
     }
 }
@@ -135,16 +176,16 @@ fn indirect_buffer() {
     for sample in Sample::all("indirect_buffer") {
         let packet = Pm4Indirect::new(sample.get("address"), sample.get("dwords"));
         assert_eq!(packet.encode()[1..5], sample.words);
-        assert_eq!(packet.size(), sample.get::<u32>("dwords"));
+        assert_eq!(packet.check(), Ok(()));
     }
 }
 
 #[test]
 fn tmpring_size() {
     for (kind, generation) in [
-        ("tmpring_gfx9", Generation::Gfx9),
+        ("tmpring_gfx9", Generation::Gfx906),
         ("tmpring_gfx9", Generation::Gfx94x),
-        ("tmpring_gfx10", Generation::Gfx10),
+        ("tmpring_gfx10", Generation::Gfx103),
         ("tmpring_gfx11", Generation::Gfx11),
         ("tmpring_gfx12", Generation::Gfx12),
     ] {
@@ -160,9 +201,9 @@ fn tmpring_size() {
 #[test]
 fn scratch_resource_descriptor() {
     for (kind, generation) in [
-        ("srd_gfx9", Generation::Gfx9),
+        ("srd_gfx9", Generation::Gfx906),
         ("srd_gfx9", Generation::Gfx90a),
-        ("srd_gfx10", Generation::Gfx10),
+        ("srd_gfx10", Generation::Gfx103),
         ("srd_gfx11", Generation::Gfx11),
         ("srd_gfx12", Generation::Gfx12),
     ] {
@@ -179,11 +220,47 @@ fn number(start: &str) -> i64 {
     line.unwrap_or_else(|| panic!("{start}")).parse().unwrap()
 }
 
+/// A name in the data, and our number.
+type Named = (&'static str, i64);
+
+/// Lines that speak of names in a table and of another number, names of which no line speaks, and lines of this kind
+/// that the table does not have.
+fn differences(kind: &str, structures: &[&str], table: &[Named]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut named = vec![false; table.len()];
+    for line in DATA.lines().filter_map(|line| line.strip_prefix(kind)) {
+        let (name, golden) = line.trim().split_once(' ').unwrap();
+        let Some(field) = structures.iter().find_map(|structure| name.strip_prefix(structure))
+        else {
+            continue;
+        };
+        match table.iter().position(|(known, _)| *known == field) {
+            Some(index) if golden.parse() == Ok(table[index].1) => named[index] = true,
+            _ => wrong.push(line.to_owned()),
+        }
+    }
+    let missing = table.iter().zip(named).filter(|(_, named)| !named);
+    wrong.extend(missing.map(|((name, value), _)| format!("nothing says that {name} is {value}")));
+    wrong
+}
+
+/// Holds a table against the data, and sees that any other number in it would be noticed.
+fn compare(kind: &str, structures: &[&str], table: &[Named]) {
+    assert_eq!(differences(kind, structures, table), [""; 0]);
+    for index in 0..table.len() {
+        for bit in 0..64 {
+            let mut mutant = table.to_vec();
+            mutant[index].1 ^= 1 << bit;
+            assert_ne!(differences(kind, structures, &mutant), [""; 0], "{} {bit}", table[index].0);
+        }
+    }
+}
+
 #[test]
 fn signal_layout() {
     use signal::offset;
     assert_eq!(number("size amd_signal_t"), size_of::<aql::Signal>() as i64);
-    for (field, offset) in [
+    let table = [
         ("kind", offset::KIND),
         ("value", offset::VALUE),
         ("event_mailbox_ptr", offset::EVENT_MAILBOX_PTR),
@@ -191,9 +268,8 @@ fn signal_layout() {
         ("start_ts", offset::START_TS),
         ("end_ts", offset::END_TS),
         ("queue_ptr", offset::QUEUE_PTR),
-    ] {
-        assert_eq!(number(&format!("offset amd_signal_t.{field}")), offset as i64, "{field}");
-    }
+    ];
+    compare("offset", &["amd_signal_t."], &table.map(|(name, offset)| (name, offset as i64)));
 }
 
 #[test]
@@ -201,9 +277,7 @@ fn queue_layout() {
     use queue::offset;
     assert_eq!(number("size amd_queue_t"), size_of::<aql::Queue>() as i64);
     assert_eq!(number("size amd_queue_v2_t"), size_of::<aql::QueueV2>() as i64);
-    let mut unseen: Vec<&str> =
-        DATA.lines().filter(|line| line.starts_with("offset amd_queue")).collect();
-    for (field, offset) in [
+    let table = [
         ("hsa_queue.type", offset::TYPE),
         ("hsa_queue.features", offset::FEATURES),
         ("hsa_queue.base_address", offset::BASE_ADDRESS),
@@ -240,23 +314,16 @@ fn queue_layout() {
         ("alt_scratch_wave64_lane_byte_size", offset::ALT_SCRATCH_WAVE64_LANE_BYTE_SIZE),
         ("alt_compute_tmpring_size", offset::ALT_COMPUTE_TMPRING_SIZE),
         ("scratch_last_used_index", offset::SCRATCH_LAST_USED_INDEX),
-    ] {
-        let ends = [1, 2].map(|version| {
-            let structure = if version == 1 { "amd_queue_t" } else { "amd_queue_v2_t" };
-            format!("offset {structure}.{field} {offset}")
-        });
-        let before = unseen.len();
-        unseen.retain(|line| !ends.iter().any(|end| end == line));
-        assert!(unseen.len() < before, "{field} is not at {offset}");
-    }
-    assert_eq!(unseen, [""; 0], "offsets that differ or are not checked");
+    ];
+    let table = table.map(|(name, offset)| (name, offset as i64));
+    compare("offset", &["amd_queue_t.", "amd_queue_v2_t."], &table);
 }
 
 #[test]
 fn constants() {
     use aql::queue::{Capabilities, Properties};
     let properties = Properties::new;
-    for (name, value) in [
+    let table = [
         ("AMD_SIGNAL_ALIGN_BYTES", signal::ALIGNMENT as i64),
         ("AMD_QUEUE_ALIGN_BYTES", queue::ALIGNMENT as i64),
         ("MAX_NUM_XCC", queue::MAX_XCCS as i64),
@@ -293,30 +360,30 @@ fn constants() {
             "AMD_QUEUE_CAPS_SW_ASYNC_RECLAIM",
             Capabilities::new().with_sw_async_reclaim(true).into_bits().into(),
         ),
-        ("HSA_PACKET_TYPE_INVALID", Header::new().into_bits().into()),
-    ] {
-        assert_eq!(number(&format!("constant {name}")), value, "{name}");
-    }
-    assert_eq!(DATA.lines().filter(|line| line.starts_with("constant ")).count(), 19);
+        ("HSA_PACKET_TYPE_INVALID", Header::INVALID.into_bits().into()),
+        ("HSA_AMD_PACKET_TYPE_BARRIER_VALUE", Format::BARRIER_VALUE.0.into()),
+        ("HSA_AMD_PACKET_TYPE_AIE_ERT", Format::AIE_ERT.0.into()),
+        ("AMD_AQL_FORMAT_INTERCEPT_MARKER", Format::INTERCEPT_MARKER.0.into()),
+    ];
+    compare("constant", &[""], &table);
 }
 
-/// With `SELVEDGE_ORACLE`, a directory of AMD's headers: the data is what they give.
+/// With `SELVEDGE_ORACLE`, a directory of AMD's sources: the data is what they give.
 #[test]
 fn the_headers_still_give_this() {
-    let Some(headers) = std::env::var_os("SELVEDGE_ORACLE") else {
-        println!("skipped: SELVEDGE_ORACLE names no directory with AMD's headers");
+    let Some(oracle) = std::env::var_os("SELVEDGE_ORACLE") else {
+        println!("skipped: SELVEDGE_ORACLE names no directory with AMD's sources");
         return;
     };
+    let runtime = Path::new(&oracle).join("rocm-systems/projects/rocr-runtime/runtime/hsa-runtime");
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "clang++-19".into());
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/headers/generate.cpp");
-    let program = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("generate");
-    let compiled = Command::new(compiler)
-        .args(["-std=c++17", "-w", "-I"])
-        .arg(headers)
-        .arg(source)
-        .arg("-o")
-        .arg(&program)
-        .status();
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("generate");
+    let mut command = Command::new(compiler);
+    for include in ["", "inc", "core/inc"] {
+        command.arg("-I").arg(runtime.join(include));
+    }
+    let compiled = command.args(["-std=c++17", "-w", source, "-o"]).arg(&program).status();
     assert!(compiled.unwrap().success());
     let output = Command::new(program).output().unwrap();
     assert!(output.status.success());

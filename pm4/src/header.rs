@@ -1,45 +1,20 @@
 //! The first dword of a packet.
 
-use core::fmt;
-
-/// Header of a type-3 packet (nvd.h, `PACKET3`): type 31:30 = 3, body dwords − 1 in 29:16, opcode 15:8,
-/// the rest flags that are carried.
+/// Header of a packet: type 31:30; for type 3, body dwords − 1 in 29:16, opcode 15:8, the rest flags that are
+/// carried (nvd.h and soc15d.h, `PACKET3`, `PACKET_TYPE*`, `CP_PACKET_GET_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header(pub u32);
-
-/// Why words are not the packet asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DecodeError {
-    /// The header that was needed; flags do not matter.
-    pub needed: Header,
-    /// The header that was there.
-    pub got: Header,
-}
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "dword 0: needed a packet of opcode {:#04x} with {} dwords, got {:#010x}",
-            self.needed.opcode(),
-            self.needed.dwords(),
-            self.got.0
-        )
-    }
-}
-
-impl core::error::Error for DecodeError {}
 
 impl Header {
     /// A NOP of one dword, header alone (nvd.h, soc15d.h: PACKET3_NOP 0x10 with a count of 0x3fff), to fill gaps.
     pub const NOP: Header = Header(3 << 30 | 0x3fff << 16 | 0x10 << 8);
 
-    /// A type-3 packet of `dwords` dwords, header included (2 to 16385).
+    /// A type-3 packet of `dwords` dwords, header included (2 to 16384).
     pub const fn new(opcode: u8, dwords: u32) -> Header {
         Header(3 << 30 | (dwords.wrapping_sub(2) & 0x3fff) << 16 | (opcode as u32) << 8)
     }
 
-    /// Packet type; 3 for everything but fillers.
+    /// Packet type: 3 for everything but fillers (2) and register writes of old (0).
     pub const fn packet_type(self) -> u32 {
         self.0 >> 30
     }
@@ -49,17 +24,36 @@ impl Header {
         (self.0 >> 8) as u8
     }
 
-    /// Length of a type-3 packet in dwords, header included.
-    pub const fn dwords(self) -> u32 {
-        (self.0 >> 16 & 0x3fff) + 2
-    }
-
-    /// Refuses another type, opcode or length.
-    pub(crate) const fn check(self, needed: Header) -> Result<(), DecodeError> {
-        if (self.0 ^ needed.0) & 0xffff_ff00 == 0 {
-            Ok(())
-        } else {
-            Err(DecodeError { needed, got: self })
+    /// Length of the packet in dwords, header included; `None` for type 1, which does not exist.
+    pub const fn dwords(self) -> Option<usize> {
+        let count = (self.0 >> 16 & 0x3fff) as usize;
+        match self.packet_type() {
+            0 => Some(count + 2),
+            2 => Some(1),
+            3 if self.opcode() == Header::NOP.opcode() && count == 0x3fff => Some(1),
+            3 => Some(count + 2),
+            _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths() {
+        for (word, dwords) in [
+            (Header::NOP.0, Some(1)),
+            (0xc000_1000, Some(2)),
+            (0xc006_4900, Some(8)),
+            (0xc006_4903, Some(8)),
+            (0x8000_0000, Some(1)),
+            (0x0002_1234, Some(4)),
+            (0x4000_0000, None),
+        ] {
+            assert_eq!(Header(word).dwords(), dwords, "{word:#x}");
+        }
+        assert_eq!(Header::new(0x49, 8), Header(0xc006_4900));
     }
 }

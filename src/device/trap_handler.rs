@@ -63,7 +63,7 @@ pub(super) fn install(
     generation: Generation,
 ) -> Result<Option<Arc<TrapHandler>>, Error> {
     let binary = match generation {
-        Generation::Gfx11 => GFX11,
+        Generation::Gfx11 | Generation::Gfx115 => GFX11,
         _ => return Ok(None),
     };
     let at = Arc::as_ptr(device).addr();

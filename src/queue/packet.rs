@@ -2,7 +2,7 @@
 
 use crate::kernel::Geometry;
 use aql::{Generation, PACKET_WORDS, Ring};
-use pm4::{AcquireMem, AcquireMemGfx9, CacheControl, CoherControl};
+use pm4::layout::Writer;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a kernel dispatch packet says beside the geometry.
@@ -27,8 +27,7 @@ pub(crate) fn dispatch(geometry: &Geometry, launch: &Launch) -> [u32; PACKET_WOR
         geometry.grid(),
         geometry.workgroup(),
     );
-    packet.header = packet.header.with_barrier(true);
-    packet.setup = packet.setup.with_dimensions(geometry.dimensions() as u8);
+    packet.dimensions = geometry.dimensions() as u8;
     packet.private_segment_size = launch.private;
     packet.group_segment_size = launch.lds;
     packet.completion_signal = launch.completion_signal;
@@ -38,7 +37,6 @@ pub(crate) fn dispatch(geometry: &Geometry, launch: &Launch) -> [u32; PACKET_WOR
 /// Makes code visible that was loaded where other bytes may have been: runs [`new_code`], which is at `buffer`.
 pub(super) fn run_new_code(buffer: u64, completion_signal: u64) -> [u32; PACKET_WORDS] {
     let mut packet = aql::Pm4Indirect::new(buffer, NEW_CODE_DWORDS as u32);
-    packet.header = packet.header.with_barrier(true);
     packet.completion_signal = completion_signal;
     packet.encode()
 }
@@ -47,17 +45,10 @@ const NEW_CODE_DWORDS: usize = 8;
 
 /// ACQUIRE_MEM for new code, filled up with single-dword NOPs.
 pub(super) fn new_code(generation: Generation) -> [u32; NEW_CODE_DWORDS] {
-    let control = match generation {
-        Generation::Gfx9 | Generation::Gfx90a | Generation::Gfx94x => {
-            let mut words = [pm4::Header::NOP.0; NEW_CODE_DWORDS];
-            let packet = AcquireMemGfx9::everywhere(CoherControl::NEW_CODE).encode();
-            words[..packet.len()].copy_from_slice(&packet);
-            return words;
-        }
-        Generation::Gfx10 | Generation::Gfx11 => CacheControl::NEW_CODE,
-        Generation::Gfx12 => CacheControl::NEW_CODE_GFX12,
-    };
-    AcquireMem::everywhere(control).encode()
+    let mut words = [pm4::Header::NOP.0; NEW_CODE_DWORDS];
+    let mut buffer = Writer::new(&mut words[..], generation);
+    pm4::sequence::new_code(&mut buffer).expect("one ACQUIRE_MEM of at most 8 dwords");
+    words
 }
 
 /// The stores that hand packet `index` to the device. Between the header and the doorbell there is nothing
@@ -138,7 +129,7 @@ mod tests {
         assert_eq!(run_new_code(0x7000_0000_0c80, 0x7001_0000_0040), expected);
         assert_eq!(new_code(Generation::Gfx11)[0], 0xc006_5800);
         assert_eq!(new_code(Generation::Gfx12)[7] ^ new_code(Generation::Gfx11)[7], 1 << 9);
-        assert_eq!(new_code(Generation::Gfx9)[7], 0xffff_1000);
+        assert_eq!(new_code(Generation::Gfx906)[7], 0xffff_1000);
     }
 
     #[test]

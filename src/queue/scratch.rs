@@ -101,7 +101,7 @@ mod tests {
             (Generation::Gfx11, shape(1, 40, 2), true, 40 * 32 * 4096),
             (Generation::Gfx11, shape(1, 96, 6), true, 96 * 32 * 4096),
             (Generation::Gfx11, shape(1, 41, 2), true, 42 * 32 * 4096),
-            (Generation::Gfx10, shape(1, 72, 4), false, 72 * 32 * 4096),
+            (Generation::Gfx103, shape(1, 72, 4), false, 72 * 32 * 4096),
             (Generation::Gfx94x, shape(8, 38, 4), false, 8 * 40 * 32 * 4096),
         ] {
             let (tmpring, got) = size(generation, &shape, 4096).unwrap();

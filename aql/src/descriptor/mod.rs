@@ -12,7 +12,7 @@ pub use registers::{
 pub use text::Directives;
 pub use user_sgprs::{MAX_USER_SGPRS, PreloadSgprs, UserSgprError, UserSgprs};
 
-use crate::Generation;
+use crate::{Generation, generations};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Size and alignment in bytes.
@@ -107,8 +107,8 @@ impl KernelDescriptor {
     /// (GRANULATED_WORKITEM_VGPR_COUNT).
     pub const fn vgprs(&self, generation: Generation) -> u32 {
         let granule = match generation {
-            Generation::Gfx9 => 4,
-            Generation::Gfx90a | Generation::Gfx94x => 8,
+            Generation::Gfx906 | Generation::Gfx908 => 4,
+            Generation::Gfx90a | Generation::Gfx94x | Generation::Gfx950 => 8,
             _ => 256 / self.wavefront_size(generation),
         };
         ((self.compute_pgm_rsrc1 & 0x3f) + 1) * granule
@@ -122,15 +122,17 @@ impl KernelDescriptor {
         let properties = self.properties();
         let architected = generation.has_architected_flat_scratch();
         let rsrc1_reserved = match generation {
-            Generation::Gfx9 | Generation::Gfx90a | Generation::Gfx94x => Rsrc1Gfx9::MUST_BE_ZERO,
-            Generation::Gfx10 | Generation::Gfx11 => Rsrc1Gfx10::MUST_BE_ZERO,
+            _ if generation.is_in(generations::GFX9) => Rsrc1Gfx9::MUST_BE_ZERO,
             Generation::Gfx12 => Rsrc1Gfx12::MUST_BE_ZERO,
+            _ => Rsrc1Gfx10::MUST_BE_ZERO,
         };
         let rsrc3_reserved = match generation {
-            Generation::Gfx9 => u32::MAX,
-            Generation::Gfx90a | Generation::Gfx94x => Rsrc3Gfx90a::MUST_BE_ZERO,
-            Generation::Gfx10 => Rsrc3Gfx10::MUST_BE_ZERO,
-            Generation::Gfx11 => Rsrc3Gfx11::MUST_BE_ZERO,
+            Generation::Gfx906 | Generation::Gfx908 => u32::MAX,
+            Generation::Gfx90a | Generation::Gfx94x | Generation::Gfx950 => {
+                Rsrc3Gfx90a::MUST_BE_ZERO
+            }
+            Generation::Gfx101 | Generation::Gfx103 => Rsrc3Gfx10::MUST_BE_ZERO,
+            Generation::Gfx11 | Generation::Gfx115 => Rsrc3Gfx11::MUST_BE_ZERO,
             Generation::Gfx12 => Rsrc3Gfx12::MUST_BE_ZERO,
         };
         let checks = [
@@ -188,15 +190,15 @@ mod tests {
     #[test]
     fn reserved_bits_are_named() {
         let mut descriptor = KernelDescriptor::default();
-        for generation in [Generation::Gfx9, Generation::Gfx11, Generation::Gfx12] {
+        for generation in [Generation::Gfx906, Generation::Gfx11, Generation::Gfx12] {
             assert_eq!(descriptor.reserved_bits(generation), None);
         }
         descriptor.compute_pgm_rsrc3 = 1;
-        assert_eq!(descriptor.reserved_bits(Generation::Gfx9), Some("COMPUTE_PGM_RSRC3"));
-        assert_eq!(descriptor.reserved_bits(Generation::Gfx10), None);
+        assert_eq!(descriptor.reserved_bits(Generation::Gfx906), Some("COMPUTE_PGM_RSRC3"));
+        assert_eq!(descriptor.reserved_bits(Generation::Gfx103), None);
         assert_eq!(descriptor.reserved_bits(Generation::Gfx12), Some("COMPUTE_PGM_RSRC3"));
         descriptor = KernelDescriptor { kernel_code_properties: 1, ..KernelDescriptor::default() };
-        assert_eq!(descriptor.reserved_bits(Generation::Gfx10), None);
+        assert_eq!(descriptor.reserved_bits(Generation::Gfx103), None);
         assert_eq!(
             descriptor.reserved_bits(Generation::Gfx11),
             Some("ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER")

@@ -21,17 +21,17 @@ impl Directives<'_> {
     fn rsrc3(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let register = self.descriptor.compute_pgm_rsrc3;
         match self.generation {
-            Generation::Gfx9 => Ok(()),
-            Generation::Gfx90a | Generation::Gfx94x => {
+            Generation::Gfx906 | Generation::Gfx908 => Ok(()),
+            Generation::Gfx90a | Generation::Gfx94x | Generation::Gfx950 => {
                 let rsrc3 = Rsrc3Gfx90a::from_bits(register);
                 directive(f, "accum_offset", (u32::from(rsrc3.accum_offset()) + 1) * 4)?;
                 directive(f, "tg_split", rsrc3.tg_split().into())
             }
-            Generation::Gfx10 => {
+            Generation::Gfx101 | Generation::Gfx103 => {
                 let rsrc3 = Rsrc3Gfx10::from_bits(register);
                 self.shared_vgprs(f, rsrc3.shared_vgpr_count())
             }
-            Generation::Gfx11 => {
+            Generation::Gfx11 | Generation::Gfx115 => {
                 let rsrc3 = Rsrc3Gfx11::from_bits(register);
                 self.shared_vgprs(f, rsrc3.shared_vgpr_count())?;
                 comment(f, "INST_PREF_SIZE", rsrc3.inst_pref_size().into())?;

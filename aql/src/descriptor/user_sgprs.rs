@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn order() {
         let all = descriptor(Properties::from_bits(0x7f), 15);
-        let layout = UserSgprs::new(&all, Generation::Gfx10).unwrap();
+        let layout = UserSgprs::new(&all, Generation::Gfx103).unwrap();
         assert_eq!(
             layout,
             UserSgprs {
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn too_many() {
-        let error = UserSgprs::new(&descriptor(Properties::from_bits(0x7f), 8), Generation::Gfx9)
+        let error = UserSgprs::new(&descriptor(Properties::from_bits(0x7f), 8), Generation::Gfx906)
             .unwrap_err();
         assert_eq!(
             error.to_string(),

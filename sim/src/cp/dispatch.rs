@@ -9,7 +9,7 @@ use crate::shader::Launch;
 use aql::descriptor::{self, Rsrc1Gfx10, Rsrc2, UserSgprs};
 use aql::queue::offset;
 use aql::scratch::{TmpringSize, waves_are_per_shader_engine};
-use aql::{Generation, KernelDescriptor, KernelDispatch};
+use aql::{Generation, KernelDescriptor, KernelDispatch, generations};
 
 /// Work-items that a workgroup can have (ROCr, amd_gpu_agent.cpp,
 /// HSA_AGENT_INFO_WORKGROUP_MAX_SIZE).
@@ -68,15 +68,15 @@ fn privilege(gpu: &Gpu) -> u32 {
 impl<'a> Dispatch<'a> {
     /// Checks the packet and the kernel it names.
     ///
-    /// Of the reserved fields, `reserved2` is not checked: runtimes leave numbers for profilers
-    /// there.
+    /// Of the reserved fields, `reserved2` (dwords 12 and 13) is not checked: runtimes leave numbers for
+    /// profilers there.
     pub(super) fn new(
         packet: &'a KernelDispatch,
         surroundings: &'a Surroundings<'a>,
         memory: &mut View,
     ) -> Result<Dispatch<'a>, Halt> {
         let gpu = surroundings.gpu;
-        if packet.header.reserved() != 0 || packet.setup.reserved() != 0 || packet.reserved0 != 0 {
+        if packet.reserved[..12] != [0; 12] {
             return Err(QueueError::PacketFormat(packet.to_string()).into());
         }
         check_grid(packet)?;
@@ -142,8 +142,8 @@ impl<'a> Dispatch<'a> {
             rsrc3: self.descriptor.compute_pgm_rsrc3,
             wave32: self.lanes == 32,
             user_data: self.user_data(memory)?,
-            grid: self.packet.grid_size,
-            workgroup: self.packet.workgroup_size.map(u32::from),
+            grid: self.packet.grid_size(),
+            workgroup: self.packet.workgroup_size().map(u32::from),
             lds_bytes: u32::from(self.lds_granules) * Rsrc2::LDS_GRANULE,
             waves_per_compute_unit: self.waves_per_compute_unit,
             fill: UNSET,
@@ -169,7 +169,7 @@ impl<'a> Dispatch<'a> {
         if let Some(first) = self.sgprs.private_segment_buffer.map(usize::from) {
             let address = queue.wrapping_add(offset::SCRATCH_RESOURCE_DESCRIPTOR);
             read_words(memory, address, &mut data[first..][..4])?;
-            if self.generation == Generation::Gfx10 {
+            if self.generation.is_in(generations::GFX10) {
                 data[first + 3] |= index_stride(self.lanes);
             }
         }
@@ -213,7 +213,7 @@ fn work_items(grid: [u32; 3]) -> Option<u64> {
 /// Rules of hsa.h (`hsa_kernel_dispatch_packet_t`). A grid smaller than its workgroup is a partial
 /// workgroup, which the hardware can run.
 fn check_grid(packet: &KernelDispatch) -> Result<(), QueueError> {
-    let (dimensions, grid) = (packet.setup.dimensions(), packet.grid_size);
+    let (dimensions, grid) = (packet.dimensions, packet.grid_size());
     let unused = &grid[usize::from(dimensions)..];
     let problem = if dimensions == 0 {
         "there must be 1 to 3 dimensions"
@@ -231,8 +231,8 @@ fn check_grid(packet: &KernelDispatch) -> Result<(), QueueError> {
 
 /// The number of work-items of a workgroup.
 fn check_workgroup(packet: &KernelDispatch) -> Result<u32, QueueError> {
-    let workgroup = packet.workgroup_size;
-    let unused = &workgroup[usize::from(packet.setup.dimensions())..];
+    let workgroup = packet.workgroup_size();
+    let unused = &workgroup[usize::from(packet.dimensions)..];
     let size = workgroup.iter().try_fold(1u32, |size, &next| size.checked_mul(next.into()));
     let problem = match size {
         Some(0) => "every size must be at least 1",

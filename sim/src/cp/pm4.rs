@@ -18,10 +18,10 @@ const NOP_ONE_DWORD: u32 = 0x3fff;
 /// Runs an indirect buffer.
 pub(super) fn run(memory: &mut View, packet: &Pm4Indirect) -> Result<(), Halt> {
     let refuse = |problem: String| Halt::from(QueueError::VendorPacket(problem));
-    if packet.control & Pm4Indirect::VALID == 0 {
+    if !packet.valid {
         return Err(refuse(format!("{packet}: the VALID bit is clear")));
     }
-    let size = packet.size();
+    let size = packet.size;
     let mut at = 0;
     while at < size {
         let address = packet.address.wrapping_add(u64::from(at) * 4);

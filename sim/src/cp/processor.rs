@@ -8,7 +8,8 @@ use crate::memory::{AddressSpace, MemoryFault, View};
 use crate::profile::Gpu;
 use crate::shader::{self, Outside, WaveFault, WaveFaultKind, WaveInterrupt};
 use aql::header::PacketType;
-use aql::{Barrier, BarrierValue, Generation, Header, KernelDispatch, Packet};
+use aql::vendor::Format;
+use aql::{BarrierValue, Generation, Header, KernelDispatch, Packet};
 use aql::{PACKET_BYTES, PACKET_WORDS, queue};
 use std::hint;
 use std::sync::Arc;
@@ -152,8 +153,12 @@ impl Processor {
                 self.dispatch(&packet)?;
                 packet.completion_signal
             }
-            Packet::Barrier(packet) => {
-                self.barrier(&packet)?;
+            Packet::BarrierAnd(packet) => {
+                self.barrier(packet.dep_signals(), false)?;
+                packet.completion_signal
+            }
+            Packet::BarrierOr(packet) => {
+                self.barrier(packet.dep_signals(), true)?;
                 packet.completion_signal
             }
             Packet::BarrierValue(packet) => {
@@ -164,8 +169,9 @@ impl Processor {
                 pm4::run(&mut self.memory, &packet)?;
                 packet.completion_signal
             }
-            packet @ (Packet::AgentDispatch(_) | Packet::Invalid(_) | Packet::Unknown(_)) => {
-                let vendor = packet.header().packet_type() == PacketType::VendorSpecific;
+            // Agent dispatches, packets of other generations, what is unknown.
+            packet => {
+                let vendor = packet.header().packet_type == PacketType::VENDOR_SPECIFIC;
                 let error =
                     if vendor { QueueError::VendorPacket } else { QueueError::PacketFormat };
                 return Err(error(packet.to_string()).into());
@@ -185,7 +191,7 @@ impl Processor {
             }
             if self.index != self.submitted {
                 let head = self.memory.acquire_u32(address)?;
-                if Header::from_word(head).packet_type() != PacketType::Invalid {
+                if Header::from_word(head).packet_type != PacketType::INVALID {
                     let mut words = [head; PACKET_WORDS];
                     read_words(&mut self.memory, address.wrapping_add(4), &mut words[1..])?;
                     return Ok(words);
@@ -230,9 +236,8 @@ impl Processor {
         let properties = self.queue()?.wrapping_add(queue::offset::QUEUE_PROPERTIES);
         let properties = self.memory.read_u32(properties)?;
         let profiling = queue::Properties::from_bits(properties).enable_profiling();
-        let invalid = Header::new().with_packet_type(PacketType::Invalid);
         fence(Ordering::Release);
-        self.memory.write_u16(self.slot(), invalid.into_bits())?;
+        self.memory.write_u16(self.slot(), Header::INVALID.into_bits())?;
         self.index = self.index.wrapping_add(1);
         self.memory.release_u64(self.configuration.read_pointer, self.index)?;
         self.control.count_packet();
@@ -267,9 +272,9 @@ impl Processor {
         Ok(())
     }
 
-    fn barrier(&mut self, packet: &Barrier) -> Result<(), Halt> {
-        let any = packet.header.packet_type() == PacketType::BarrierOr;
-        let signals = packet.dependencies.into_iter().filter(|&signal| signal != 0);
+    /// Waits for all of the signals, or for any.
+    fn barrier(&mut self, signals: [u64; 5], any: bool) -> Result<(), Halt> {
+        let signals = signals.into_iter().filter(|&signal| signal != 0);
         self.wait(|memory| {
             let mut satisfied = 0;
             for signal in signals.clone() {
@@ -282,19 +287,18 @@ impl Processor {
         })
     }
 
-    /// Only gfx90a, gfx94x and gfx950 are known to process it.
     fn barrier_value(&mut self, packet: &BarrierValue) -> Result<(), Halt> {
         let generation = Generation::from_target_version(self.gpu.gfx_target_version);
         let refuse = || Halt::from(QueueError::VendorPacket(packet.to_string()));
-        if !matches!(generation, Some(Generation::Gfx90a | Generation::Gfx94x)) {
+        if !generation.is_some_and(|generation| Format::BARRIER_VALUE.is_accepted_by(generation)) {
             return Err(refuse());
         }
         if packet.signal == 0 {
             return Ok(());
         }
         self.wait(|memory| {
-            let value = signal::value(memory, packet.signal)? & packet.mask;
-            packet.condition.holds(value, packet.value).ok_or_else(refuse)
+            let value = signal::value(memory, packet.signal)?;
+            packet.holds(value).ok_or_else(refuse)
         })
     }
 

@@ -13,6 +13,7 @@
 #include "amd_hsa_queue.h"
 #include "amd_hsa_signal.h"
 #include "hsa.h"
+#include "hsa_api_trace.h"
 #include "hsa_ext_amd.h"
 #include "registers.h"
 
@@ -237,6 +238,9 @@ static void layouts() {
   CONSTANT(AMD_QUEUE_CAPS_CP_ASYNC_RECLAIM);
   CONSTANT(AMD_QUEUE_CAPS_SW_ASYNC_RECLAIM);
   CONSTANT(HSA_PACKET_TYPE_INVALID);
+  CONSTANT(HSA_AMD_PACKET_TYPE_BARRIER_VALUE);
+  CONSTANT(HSA_AMD_PACKET_TYPE_AIE_ERT);
+  CONSTANT(AMD_AQL_FORMAT_INTERCEPT_MARKER);
 }
 
 int main() {

@@ -72,7 +72,7 @@ fn a_waiting_barrier_does_not_delay_stopping() {
     let queue = rig.start(0);
     rig.signal(SIGNALS, 1, 0, 0);
     rig.signal(SIGNALS + 64, 1, 0, 0);
-    let mut barrier = aql::Barrier::and([SIGNALS + 64, 0, 0, 0, 0]);
+    let mut barrier = aql::BarrierAnd::new([SIGNALS + 64, 0, 0, 0, 0]);
     barrier.completion_signal = SIGNALS;
     rig.submit(0, &barrier.encode());
     thread::sleep(Duration::from_millis(10));

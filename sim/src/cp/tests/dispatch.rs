@@ -78,8 +78,8 @@ fn user_sgprs_of_gfx10() {
             .into_bits();
     });
     packet.private_segment_size = 16;
-    give_scratch(&rig, 640, 1024, 16, Generation::Gfx10);
-    let srd = resource_descriptor(Generation::Gfx10, 0x7_0000_0000, 640 << 10);
+    give_scratch(&rig, 640, 1024, 16, Generation::Gfx103);
+    let srd = resource_descriptor(Generation::Gfx103, 0x7_0000_0000, 640 << 10);
     for (i, word) in srd.into_iter().enumerate() {
         rig.write_field(queue::offset::SCRATCH_RESOURCE_DESCRIPTOR + 4 * i as u64, word);
     }
@@ -117,8 +117,8 @@ fn registers_are_filled_in() {
     let rig = Rig::new();
     let mut packet = rig.dispatch(kernel::END);
     packet.group_segment_size = 513;
-    packet.grid_size = [100, 7, 3];
-    packet.workgroup_size = [16, 2, 1];
+    (packet.grid_size_x, packet.grid_size_y, packet.grid_size_z) = (100, 7, 3);
+    (packet.workgroup_size_x, packet.workgroup_size_y) = (16, 2);
     let launched = launch(&rig, &packet, Some((0x1000, 0x2000))).unwrap();
     let rsrc2 = Rsrc2::from_bits(launched.rsrc2);
     assert_eq!(rsrc2.granulated_lds_size(), 2);
@@ -145,7 +145,7 @@ fn gfx1100_runs_waves_with_privilege() {
 fn a_runtime_may_use_the_last_reserved_field() {
     let rig = Rig::new();
     let mut packet = rig.dispatch(kernel::END);
-    packet.reserved2 = 77;
+    packet.reserved[12] = 77;
     assert!(launch(&rig, &packet, None).is_ok());
 }
 
@@ -203,10 +203,11 @@ proptest! {
         let mut packet = KernelDispatch::decode(&words).unwrap();
         let mut descriptor: [u8; 64] = zerocopy::transmute!(descriptor);
         if plausible {
-            packet.header.set_reserved(0);
-            packet.setup = aql::kernel_dispatch::Setup::new().with_dimensions(3);
-            packet.reserved0 = 0;
-            packet.workgroup_size = packet.workgroup_size.map(|size| size % 12 + 1);
+            packet.reserved[..12].fill(0);
+            packet.dimensions = 3;
+            packet.workgroup_size_x = packet.workgroup_size_x % 12 + 1;
+            packet.workgroup_size_y = packet.workgroup_size_y % 12 + 1;
+            packet.workgroup_size_z = packet.workgroup_size_z % 12 + 1;
             packet.group_segment_size %= 65_536;
             packet.private_segment_size %= 1024;
             packet.kernel_object = CODE;

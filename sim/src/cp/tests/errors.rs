@@ -4,7 +4,7 @@ use super::*;
 use crate::cp::QueueError;
 use crate::memory::{Access, FaultReason};
 use aql::vendor::Condition;
-use aql::{AgentDispatch, BarrierValue, Pm4Indirect};
+use aql::{AgentDispatch, BarrierValue, ExtKernelDispatch, Pm4Indirect};
 
 /// Submits the packet and checks all that an error does: value of the inactive signal, its event,
 /// the exception, the completion that does not come, the packet that stays.
@@ -23,7 +23,7 @@ fn check(rig: &Rig, words: &[u32; 16], value: i64, exception: u32) -> QueueError
     assert_eq!(queue.statistics().packets, 0);
     // The queue is dead: nothing behind the packet runs either.
     rig.signal(SIGNALS + 64, 1, 0, 0);
-    let mut barrier = aql::Barrier::and([0; 5]);
+    let mut barrier = aql::BarrierAnd::new([0; 5]);
     barrier.completion_signal = SIGNALS + 64;
     rig.submit(0, &barrier.encode());
     thread::sleep(Duration::from_millis(5));
@@ -45,30 +45,38 @@ fn check_dispatch(
     error
 }
 
+fn set_grid(packet: &mut KernelDispatch, size: [u32; 3]) {
+    [packet.grid_size_x, packet.grid_size_y, packet.grid_size_z] = size;
+}
+
+fn set_workgroup(packet: &mut KernelDispatch, size: [u16; 3]) {
+    [packet.workgroup_size_x, packet.workgroup_size_y, packet.workgroup_size_z] = size;
+}
+
 #[test]
 fn grids() {
     let changes: [fn(&mut KernelDispatch); 4] = [
-        |p| p.setup.set_dimensions(0),
-        |p| p.grid_size[0] = 0,
-        |p| p.grid_size[2] = 0,
+        |p| p.dimensions = 0,
+        |p| p.grid_size_x = 0,
+        |p| p.grid_size_z = 0,
         |p| {
-            p.setup.set_dimensions(1);
-            p.grid_size[1] = 2;
+            p.dimensions = 1;
+            p.grid_size_y = 2;
         },
     ];
     for change in changes {
         check_dispatch(change, 2, 16);
     }
-    let error = check_dispatch(|p| p.setup.set_dimensions(0), 2, 16);
+    let error = check_dispatch(|p| p.dimensions = 0, 2, 16);
     assert_eq!(
         error.to_string(),
         "grid [32, 1, 1] in 0 dimensions: there must be 1 to 3 dimensions"
     );
     let too_large: [fn(&mut KernelDispatch); 2] =
-        [|p| p.grid_size = [u32::MAX; 3], |p| p.grid_size = [1 << 16, 1 << 16, 1]];
+        [|p| set_grid(p, [u32::MAX; 3]), |p| set_grid(p, [1 << 16, 1 << 16, 1])];
     for change in too_large {
         let all = |p: &mut KernelDispatch| {
-            p.setup.set_dimensions(3);
+            p.dimensions = 3;
             change(p);
         };
         let error = check_dispatch(all, 2, 16).to_string();
@@ -82,7 +90,7 @@ fn panics_reach_the_host() {
     let rig = Rig::new();
     let queue = rig.start(0);
     rig.host.broken.store(true, Ordering::Relaxed);
-    rig.submit(0, &aql::Barrier::and([0; 5]).encode());
+    rig.submit(0, &aql::BarrierAnd::new([0; 5]).encode());
     wait_for("the panic", || !rig.host.told().is_empty());
     assert_eq!(rig.host.told(), [Told::Internal("the clock is broken".to_owned())]);
     queue.destroy();
@@ -91,12 +99,12 @@ fn panics_reach_the_host() {
 #[test]
 fn workgroups() {
     let changes: [fn(&mut KernelDispatch); 4] = [
-        |p| p.workgroup_size[1] = 0,
-        |p| p.workgroup_size = [32, 32, 2],
-        |p| p.workgroup_size = [u16::MAX; 3],
+        |p| p.workgroup_size_y = 0,
+        |p| set_workgroup(p, [32, 32, 2]),
+        |p| set_workgroup(p, [u16::MAX; 3]),
         |p| {
-            p.setup.set_dimensions(2);
-            p.workgroup_size[2] = 2;
+            p.dimensions = 2;
+            p.workgroup_size_z = 2;
         },
     ];
     for change in changes {
@@ -116,9 +124,10 @@ fn group_segments() {
 
 #[test]
 fn reserved_bits() {
-    check_dispatch(|p| p.setup.set_reserved(1), 32, 20);
-    check_dispatch(|p| p.reserved0 = 1, 32, 20);
-    check_dispatch(|p| p.header.set_reserved(4), 32, 20);
+    // `setup` beyond the dimensions, reserved0, the header's last bits.
+    check_dispatch(|p| p.reserved[0] = 1 << 18, 32, 20);
+    check_dispatch(|p| p.reserved[2] = 1 << 16, 32, 20);
+    check_dispatch(|p| p.reserved[0] = 1 << 15, 32, 20);
 }
 
 #[test]
@@ -129,12 +138,12 @@ fn kernel_objects() {
     type Change = fn(&mut KernelDescriptor);
     let changes: [(Change, &str); 4] = [
         (|d| d.kernel_code_entry_byte_offset += 4, "entry 0x400104 is not a multiple of 256"),
-        (|d| d.reserved3[0] = 1, "reserved bits 511:480 must be zero on gfx11"),
+        (|d| d.reserved3[0] = 1, "reserved bits 511:480 must be zero on gfx11.5"),
         (
             |d| d.compute_pgm_rsrc2 = Rsrc2::new().with_user_sgpr_count(1).into_bits(),
             "the kernel's properties need 2 user SGPRs, and USER_SGPR_COUNT allows 1",
         ),
-        (|d| d.compute_pgm_rsrc1 |= 1 << 20, "COMPUTE_PGM_RSRC1 must be zero on gfx11"),
+        (|d| d.compute_pgm_rsrc1 |= 1 << 20, "COMPUTE_PGM_RSRC1 must be zero on gfx11.5"),
     ];
     for (change, problem) in changes {
         let rig = Rig::new();
@@ -149,7 +158,7 @@ fn kernel_objects() {
 fn registers() {
     let rig = Rig::new();
     let mut packet = rig.dispatch(kernel::END);
-    packet.workgroup_size = [1024, 1, 1];
+    packet.workgroup_size_x = 1024;
     rig.load(kernel::END, |d| d.compute_pgm_rsrc1 |= 31);
     let error = check(&rig, &packet.encode(), 128, 22);
     assert_eq!(
@@ -165,8 +174,10 @@ fn packets_of_other_kinds() {
     check(&Rig::new(), &[6; 16], 32, 20);
     // A ring that nobody filled with INVALID.
     check(&Rig::new(), &[0; 16], 256, 23);
-    let barrier = BarrierValue::new(SIGNALS, Condition::Equal, 0);
+    let barrier = BarrierValue::new(SIGNALS, Condition::EQ, 0);
     check(&Rig::new(), &barrier.encode(), 256, 23);
+    let clusters = ExtKernelDispatch::new(0, 0, (1, 1, 1), [1; 3]);
+    check(&Rig::new(), &clusters.encode(), 256, 23);
 }
 
 #[test]

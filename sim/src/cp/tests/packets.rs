@@ -2,7 +2,7 @@
 
 use super::*;
 use aql::vendor::Condition;
-use aql::{Barrier, BarrierValue, FenceScope, Header, PacketType, Pm4Indirect};
+use aql::{BarrierAnd, BarrierOr, BarrierValue, FenceScope, Pm4Indirect};
 use signal::offset;
 
 #[test]
@@ -10,7 +10,7 @@ fn a_dispatch_runs_and_completes() {
     let rig = Rig::new();
     let queue = rig.start(0);
     let mut packet = rig.dispatch(kernel::STORE);
-    packet.grid_size = [64, 1, 1];
+    packet.grid_size_x = 64;
     rig.write_u64(DATA, DATA + 256);
     rig.submit(0, &packet.encode());
     rig.wait_zero(SIGNALS);
@@ -139,14 +139,14 @@ fn barriers_wait_across_queues() {
         rig.signal(signal, 1, 0, 0);
     }
     // Queue 1 waits for both, then says so.
-    let mut barrier = Barrier::and([one, 0, two, 0, 0]);
+    let mut barrier = BarrierAnd::new([one, 0, two, 0, 0]);
     barrier.completion_signal = done;
     rig.submit(1, &barrier.encode());
     // Queue 0 completes the first, waits for queue 1, then completes the last.
     let mut packet = rig.dispatch(kernel::END);
     packet.completion_signal = one;
     rig.submit(0, &packet.encode());
-    let mut barrier = Barrier::or([done, after, 0, 0, 0]);
+    let mut barrier = BarrierOr::new([done, after, 0, 0, 0]);
     barrier.completion_signal = after;
     rig.submit(0, &barrier.encode());
     rig.wait_zero(one);
@@ -162,10 +162,10 @@ fn barriers_without_signals_are_satisfied() {
     let rig = Rig::new();
     let _queue = rig.start(0);
     rig.signal(SIGNALS, 2, 0, 0);
-    for mut barrier in [Barrier::and([0; 5]), Barrier::or([0; 5])] {
-        barrier.completion_signal = SIGNALS;
-        rig.submit(0, &barrier.encode());
-    }
+    let and = BarrierAnd { completion_signal: SIGNALS, ..BarrierAnd::SYSTEM };
+    rig.submit(0, &and.encode());
+    let or = BarrierOr { completion_signal: SIGNALS, ..BarrierOr::SYSTEM };
+    rig.submit(0, &or.encode());
     rig.wait_zero(SIGNALS);
 }
 
@@ -178,7 +178,7 @@ fn barrier_or_needs_one() {
     for signal in signals {
         rig.signal(signal, -1, 0, 0);
     }
-    let mut barrier = Barrier::or(signals);
+    let mut barrier = BarrierOr::new(signals);
     barrier.completion_signal = SIGNALS;
     rig.submit(0, &barrier.encode());
     thread::sleep(Duration::from_millis(10));
@@ -193,7 +193,7 @@ fn barrier_value_where_the_firmware_has_it() {
     let _queue = rig.start(0);
     rig.signal(SIGNALS, 2, 0, 0);
     rig.signal(SIGNALS + 64, 0x1_0000_0007, 0, 0);
-    let mut packet = BarrierValue::new(SIGNALS + 64, Condition::Less, 7);
+    let mut packet = BarrierValue::new(SIGNALS + 64, Condition::LT, 7);
     packet.mask = 0xffff_ffff;
     packet.completion_signal = SIGNALS;
     rig.submit(0, &packet.encode());
@@ -219,8 +219,7 @@ fn indirect_buffers_that_invalidate_caches() {
     let mut packet = Pm4Indirect::new(DATA, buffer.len() as u32);
     packet.completion_signal = SIGNALS;
     // The header that AMD's runtime uses: no barrier bit.
-    packet.header =
-        Header::new().with_packet_type(PacketType::VendorSpecific).with_release(FenceScope::System);
+    (packet.barrier, packet.acquire) = (false, FenceScope::NONE);
     rig.submit(0, &packet.encode());
     rig.wait_zero(SIGNALS);
 }

@@ -1,0 +1,292 @@
+//! Packets against AMD's definitions; see `data/packets/SOURCE`.
+
+use pm4::packet::*;
+use pm4::{Generation, Header};
+use selvedge_golden::{Golden, Variant, compare, exercise, mutate};
+use std::process::Command;
+
+const PACKETS: &str = include_str!("data/packets/packets.txt");
+const OPCODES: &str = include_str!("data/packets/opcodes.txt");
+
+/// The generations as golden lines name them.
+const VARIANTS: [(&str, Generation); 10] = [
+    ("gfx906", Generation::Gfx906),
+    ("gfx908", Generation::Gfx908),
+    ("gfx90a", Generation::Gfx90a),
+    ("gfx94x", Generation::Gfx94x),
+    ("gfx950", Generation::Gfx950),
+    ("gfx10.1", Generation::Gfx101),
+    ("gfx10.3", Generation::Gfx103),
+    ("gfx11", Generation::Gfx11),
+    ("gfx11.5", Generation::Gfx115),
+    ("gfx12", Generation::Gfx12),
+];
+
+fn variants() -> [Variant; 10] {
+    VARIANTS.map(|(name, generation)| Variant { name, set: generation.set() })
+}
+
+macro_rules! exercise_all {
+    ($($Packet:ident),* $(,)?) => {{
+        for (variant, (_, generation)) in variants().into_iter().zip(VARIANTS) {
+            $(exercise::<$Packet>(variant, generation);)*
+        }
+        vec![$($Packet::LAYOUT),*]
+    }};
+}
+
+#[test]
+fn encoders_and_decoders_do_what_the_layouts_say() {
+    let exercised = exercise_all![
+        NopHeader,
+        Nop,
+        SetBase,
+        DispatchDirect,
+        DispatchIndirect,
+        DispatchIndirectOffset,
+        AtomicGds,
+        AtomicMem,
+        CondExec,
+        PredExec,
+        WriteData,
+        WriteDataRegister,
+        MemSemaphore,
+        WaitRegMemRegister,
+        WaitRegMem,
+        PerfCounterWindow,
+        IndirectBuffer,
+        CondIndirectBuffer,
+        CopyData,
+        CopyDataRegister,
+        PfpSyncMe,
+        CondWrite,
+        EventWrite,
+        EventWriteAddress,
+        ReleaseMem,
+        DmaData,
+        PerfmonControl,
+        AcquireMem,
+        AcquireMemGfx9,
+        Rewind,
+        IndirectBufferPasid,
+        PrimeUtcl2,
+        LoadShRegIndex,
+        SetConfigReg,
+        SetShReg,
+        SetQueueReg,
+        SetUconfigReg,
+        WaitRegMem64Register,
+        WaitRegMem64,
+        HdpFlush,
+        InvalidateTlbs,
+        DmaDataFillMulti,
+        SetShRegIndex,
+        SetResources,
+        MapProcess,
+        MapProcessDebug,
+        MapQueues,
+        UnmapQueuesProcess,
+        UnmapQueues,
+        QueryStatusProcess,
+        QueryStatus,
+        RunList,
+        MapProcessVm,
+        DispatchTaskStateInit,
+        DispatchTaskmeshDirectAce,
+        DispatchTaskmeshIndirectMultiAce,
+        Timestamp,
+        ExecuteIndirectV2,
+        SetShRegPairs,
+        SetShRegPairsPacked,
+        SetShRegPairsPackedGfx12,
+        SetShRegPairsPackedN,
+        SetUconfigRegPairs,
+        RunCleanerShader,
+    ];
+    assert_eq!(exercised, LAYOUTS);
+}
+
+/// Names of values that some generations lack: the name, the generations, and why it is declared nevertheless. A name
+/// belongs to a type, which all generations share.
+const LACKING: [(&str, &str, &str); 14] = [
+    ("TC_L2_OBSOLETE", "gfx9", "called MEMORY there"),
+    ("ATOMIC_ADD32BIT_LOW", "gfx9", "came with gfx10.3"),
+    ("ATOMIC_ADD32BIT_LOW", "gfx10.1", "came with gfx10.3"),
+    ("ATOMIC_ADD32BIT_LOW", "gfx12", "went away"),
+    ("NOA", "gfx9", "cache policies 2 and 3 came with gfx10"),
+    ("BYPASS", "gfx9", "cache policies 2 and 3 came with gfx10"),
+    ("WAIT_FOR_WRITE_CONFIRMATION", "gfx9", "came with gfx10"),
+    ("SEND_AND_CONTINUE", "gfx9", "came with gfx10"),
+    ("QUEUE_WRITE_POINTER_REGISTER", "gfx10.", "gfx9 and gfx11 on have it"),
+    ("QUEUE_WRITE_POINTER_POLL_MASK_BIT", "gfx10.", "gfx9 and gfx11 on have it"),
+    ("GDS", "gfx12", "went away with the global data share"),
+    ("GDS_ATOMIC_RETURN_DATA0", "gfx12", "went away with the global data share"),
+    ("GDS_ATOMIC_RETURN_DATA1", "gfx12", "went away with the global data share"),
+    ("STORE_GDS_DATA_TO_MEMORY", "gfx12", "went away with the global data share"),
+];
+
+/// The entry of [`LACKING`] that a finding `PACKET GENERATION FIELD NAME` is of.
+fn lacking(finding: &str) -> Option<usize> {
+    let words: Vec<&str> = finding.split(' ').collect();
+    let &[_, generation, _, name] = &words[..] else { return None };
+    LACKING.iter().position(|(lacking, of, _)| *lacking == name && generation.starts_with(of))
+}
+
+#[test]
+fn layouts_are_those_of_the_headers() {
+    let golden = Golden::parse(PACKETS).unwrap();
+    let mut lines = 0;
+    let mut used = [false; LACKING.len()];
+    let mut found = Vec::new();
+    for layout in LAYOUTS {
+        let result = compare(layout, &golden, &variants());
+        lines += result.lines;
+        found.extend(result.wrong);
+        found.extend(result.unknown);
+        for finding in result.unproved {
+            match lacking(&finding) {
+                Some(entry) => used[entry] = true,
+                None => found.push(finding),
+            }
+        }
+    }
+    for packet in golden.packets.keys() {
+        if !LAYOUTS.iter().any(|layout| layout.name == packet) {
+            found.push(format!("{packet}: no layout"));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert!(used.iter().all(|used| *used), "{used:?}");
+    assert!(lines > 7000, "{lines}");
+}
+
+#[test]
+fn wrong_layouts_would_be_noticed() {
+    let golden = Golden::parse(PACKETS).unwrap();
+    let mut flips = 0;
+    let mut unnoticed = Vec::new();
+    for layout in LAYOUTS {
+        let (of_layout, found) = mutate(layout, &golden, &variants());
+        flips += of_layout;
+        unnoticed.extend(found);
+    }
+    assert!(unnoticed.is_empty(), "{}", unnoticed.join("\n"));
+    assert!(flips > 25000, "{flips}");
+}
+
+/// Lines `OPCODE GENERATIONS NAME...`.
+fn opcode_lines() -> impl Iterator<Item = (u8, Vec<&'static str>, Vec<&'static str>)> {
+    OPCODES.lines().filter(|line| !line.starts_with('#')).map(|line| {
+        let mut words = line.split(' ');
+        let opcode = u8::from_str_radix(words.next().unwrap(), 16).unwrap();
+        (opcode, words.next().unwrap().split(',').collect(), words.collect())
+    })
+}
+
+#[test]
+fn opcodes_have_the_names_of_the_headers() {
+    let mut named = 0;
+    for (name, generation) in VARIANTS {
+        for opcode in 0..=255 {
+            let names = opcode_lines()
+                .find(|(of, generations, _)| *of == opcode && generations.contains(&name));
+            match (names, opcode_name(opcode, generation)) {
+                (None, None) => {}
+                (Some((_, _, names)), Some(ours)) if names.contains(&ours) => named += 1,
+                (names, ours) => panic!("{opcode:#x} of {name} is {ours:?}, golden {names:?}"),
+            }
+        }
+    }
+    assert!(named > 1200, "{named}");
+}
+
+/// A packet's name is that of its opcode, before the dot.
+#[test]
+fn layouts_are_named_after_their_opcodes() {
+    for layout in LAYOUTS {
+        let opcode = Header(layout.fixed).opcode();
+        let name = layout.name.split('.').next().unwrap();
+        for (variant, _) in
+            VARIANTS.into_iter().filter(|(_, generation)| generation.is_in(layout.variants))
+        {
+            let names = opcode_lines()
+                .find(|(of, generations, _)| *of == opcode && generations.contains(&variant));
+            let (_, _, names) = names.unwrap_or_else(|| panic!("{name} of {variant} has no name"));
+            assert!(names.contains(&name), "{name} of {variant} is {names:?}");
+        }
+    }
+}
+
+/// Every packet is found by its own words, with whatever else is in them.
+#[test]
+fn layouts_are_found() {
+    for (_, generation) in VARIANTS {
+        for expected in LAYOUTS.iter().filter(|layout| generation.is_in(layout.variants)) {
+            let dwords = expected.dwords as u32 + u32::from(expected.payload);
+            let mut words = vec![0; dwords as usize];
+            words[0] = Header::new(Header(expected.fixed).opcode(), dwords).0 | 3;
+            let select = match expected.name {
+                "WRITE_DATA" => 5 << 8,
+                "COPY_DATA" => 2 << 8,
+                "WAIT_REG_MEM" | "WAIT_REG_MEM64" => 1 << 4,
+                "UNMAP_QUEUES.process" => 1 << 4,
+                "QUERY_STATUS.process" => 1 << 28,
+                _ => 0,
+            };
+            if let Some(word) = words.get_mut(1) {
+                *word = select;
+            }
+            let found = layout(generation, &words).map(|layout| layout.name);
+            assert_eq!(found, Some(expected.name), "{generation}");
+        }
+        assert_eq!(
+            layout(generation, &[Header::NOP.0]).map(|layout| layout.name),
+            Some("NOP.header")
+        );
+        for strange in [0, 0x8000_0000, 0x0002_1234, 0xc000_0000, 0xc00a_4600, u32::MAX] {
+            assert_eq!(layout(generation, &[strange, 0]), None, "{strange:#x}");
+        }
+        assert_eq!(layout(generation, &[]), None);
+    }
+}
+
+#[test]
+fn constructors() {
+    let generation = Generation::Gfx115;
+    assert_eq!(SetShReg::new(0x2e12, 2).encode(generation), [0xc002_7600, 0x212]);
+    assert_eq!(SetShReg::new(0x2e12, 2).register(), 0x2e12);
+    assert!(SetShReg::new(0x2e12, 2).check(generation).is_ok());
+    for register in [0, 0x2bff, 0x3000, 0xc200, u32::MAX] {
+        assert!(SetShReg::new(register, 1).check(generation).is_err(), "{register:#x}");
+    }
+    assert_eq!(SetUconfigReg::new(0xc200, 1).encode(generation), [0xc001_7900, 0x200]);
+    assert!(SetConfigReg::new(0x2c00, 1).check(generation).is_err());
+    assert_eq!(Nop::skipping(1).encode(generation), [0xc000_1000]);
+    assert!(Nop::skipping(0).check(generation).is_err());
+    assert_eq!(NopHeader::ZERO.encode(generation), [Header::NOP.0]);
+    let jump = IndirectBuffer::jump(0x1_0000_2000, 0x30).encode(generation);
+    assert_eq!(jump, [0xc002_3f00, 0x2000, 1, 0x90_0030]);
+    let write = WriteData::memory(0x1_0000_2004, 2);
+    assert_eq!(write.encode(generation), [0xc004_3700, 0x10_0500, 0x2004, 1]);
+    assert!(WriteData::memory(0x1_0000_2002, 2).check(generation).is_err());
+    let wait = WaitRegMem::memory(0x2000, Compare::GREATER_THAN_OR_EQUAL_REFERENCE_VALUE, 7);
+    assert_eq!(wait.encode(generation), [0xc005_3c00, 0x15, 0x2000, 0, 7, u32::MAX, 4]);
+    assert_eq!(AcquireMem::EVERYWHERE.encode(generation)[2..4], [0xffff_ffff, 0xff]);
+    assert_eq!(EventWrite::CS_PARTIAL_FLUSH.encode(generation), [0xc000_4600, 0x407]);
+}
+
+/// With the sources at hand (`SELVEDGE_ORACLE`, see SOURCE) what is stored is what the generators print.
+#[test]
+fn stored_lines_are_those_of_the_sources() {
+    if std::env::var_os("SELVEDGE_ORACLE").is_none() {
+        println!("skipped: SELVEDGE_ORACLE names no directory with the sources");
+        return;
+    }
+    for (script, stored) in [("packets.py", PACKETS), ("packets_opcodes.py", OPCODES)] {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle");
+        let output =
+            Command::new("python3").arg("-B").arg(script).current_dir(path).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), stored, "{script}");
+    }
+}
