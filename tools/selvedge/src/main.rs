@@ -1,8 +1,10 @@
-//! The `selvedge` command: what devices there are, what a code object holds, and launches.
+//! The `selvedge` command: what devices there are, what a code object or a command stream holds, and launches.
 
 mod devices;
 mod inspect;
 mod run;
+
+use selvedge_cli::decode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::io::{ErrorKind, Write};
@@ -15,7 +17,7 @@ const USAGE: u8 = 64;
 #[command(
     name = "selvedge",
     version,
-    about = "AMD GPUs from Rust: devices, code objects, launches"
+    about = "AMD GPUs from Rust: devices, code objects, command streams, launches"
 )]
 struct Command {
     #[command(subcommand)]
@@ -24,6 +26,8 @@ struct Command {
 
 #[derive(Subcommand)]
 enum Action {
+    /// Say what a command stream, a ring or an indirect buffer holds
+    Decode(Box<decode::Options>),
     /// List the GPUs that the KFD knows; opens none of them
     Devices(devices::Options),
     /// Say what a code object, offload bundle or host program holds
@@ -53,6 +57,7 @@ fn main() -> ExitCode {
         }
     };
     let result = match command.action {
+        Action::Decode(options) => decode::run(&options),
         Action::Devices(options) => devices::run(&options),
         Action::Inspect(options) => inspect::run(&options),
         Action::Run(options) => run::run(&options),
@@ -61,7 +66,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("selvedge: {error}");
-            ExitCode::from(if error.is::<run::UsageError>() { USAGE } else { 1 })
+            let usage = error.is::<run::UsageError>()
+                || error.downcast_ref::<decode::Error>().is_some_and(decode::Error::is_usage);
+            ExitCode::from(if usage { USAGE } else { 1 })
         }
     }
 }
