@@ -101,11 +101,9 @@ pub const fn wave_bytes(
 /// `max_slots_scratch_cu`. The hardware deals slots out to all shader engines alike, so the
 /// compute units are rounded up to a multiple of these.
 pub const fn slots(compute_units: u32, shader_engines: u32, slots_per_cu: u32) -> u64 {
-    (compute_units as u64).next_multiple_of(if shader_engines == 0 {
-        1
-    } else {
-        shader_engines as u64
-    }) * slots_per_cu as u64
+    let engines = if shader_engines == 0 { 1 } else { shader_engines as u64 };
+    let units = (compute_units as u64).next_multiple_of(engines);
+    units.saturating_mul(slots_per_cu as u64)
 }
 
 impl TmpringSize {

@@ -2,34 +2,10 @@
 //!
 //! `cargo run -p pm4 --example dispatch_ib -- gfx942` says it for another processor.
 
-use pm4::layout::{Writer, show};
-use pm4::packet::{layout, opcode_name};
+use pm4::layout::Writer;
 use pm4::sequence::{self, Dispatch, Grid, Scope};
-use pm4::{Generation, Header};
+use pm4::{Generation, Packets};
 use std::error::Error;
-use std::fmt;
-
-/// A packet on one line.
-struct Line<'a>(&'a [u32], Generation);
-
-impl fmt::Display for Line<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Line(words, generation) = *self;
-        match layout(generation, words) {
-            Some(layout) => {
-                show(f, layout, words, generation.set())?;
-                for value in words.iter().skip(layout.dwords) {
-                    write!(f, " {value:#x}")?;
-                }
-                Ok(())
-            }
-            None => {
-                let opcode = words.first().map_or(0, |word| Header(*word).opcode());
-                f.write_str(opcode_name(opcode, generation).unwrap_or("?"))
-            }
-        }
-    }
-}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let name = std::env::args().nth(1).unwrap_or("gfx1151".to_owned());
@@ -53,11 +29,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     sequence::fence(&mut packets, Scope::System, 0x7f00_0003_0000, 1)?;
     let written = packets.written();
 
-    let mut rest = buffer.get(..written).unwrap_or_default();
-    while let Some(dwords) = rest.first().and_then(|word| Header(*word).dwords()) {
-        let (packet, behind) = rest.split_at_checked(dwords).ok_or("the last packet is cut off")?;
-        println!("{}", Line(packet, generation));
-        rest = behind;
+    for packet in Packets::new(generation, buffer.get(..written).unwrap_or_default()) {
+        println!("{}", packet?);
     }
     Ok(())
 }

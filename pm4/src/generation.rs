@@ -108,11 +108,13 @@ impl Generation {
         })
     }
 
-    /// The generation of a processor's name as compilers write it: `gfx1151`, `gfx90a`. The last two digits are
+    /// The generation of a processor's name as compilers write it, with or without target features: `gfx1151`,
+    /// `gfx90a`, `gfx942:sramecc+:xnack-`. The last two digits are
     /// minor version and stepping in hexadecimal, what is before them the major version (AMDGPUUsage,
     /// "Processors"). `None` when the name is not of that form or the generation not one of those above.
     pub fn from_name(name: &str) -> Option<Generation> {
-        let digits = name.strip_prefix("gfx")?;
+        let processor = name.split(':').next()?;
+        let digits = processor.strip_prefix("gfx")?;
         let (major, rest) = digits.split_at_checked(digits.len().checked_sub(2)?)?;
         let digit = |text: &str| u32::from_str_radix(text, 16).ok();
         let (minor, stepping) = rest.split_at_checked(1)?;
@@ -201,6 +203,7 @@ mod tests {
             ("gfx1103", Some(Generation::Gfx11)),
             ("gfx1151", Some(Generation::Gfx115)),
             ("gfx1201", Some(Generation::Gfx12)),
+            ("gfx942:sramecc+:xnack-", Some(Generation::Gfx94x)),
             ("gfx1250", None),
             ("gfx803", None),
             ("gfx", None),

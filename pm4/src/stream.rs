@@ -4,7 +4,7 @@
 use crate::generation::{Generation, generations};
 use crate::header::Header;
 use crate::layout::{Layout, show};
-use crate::packet;
+use crate::packet::{self, CondIndirectBuffer, CondIndirectBufferMode};
 use crate::register::{self, Register};
 use core::fmt;
 use core::iter::FusedIterator;
@@ -196,23 +196,21 @@ impl<'a> RawPacket<'a> {
     }
 
     /// The indirect buffers that it calls or goes on in: one of INDIRECT_BUFFER, up to two of
-    /// COND_INDIRECT_BUFFER, which chooses between them.
+    /// COND_INDIRECT_BUFFER, which chooses between them or between one and nothing.
     pub fn indirect_buffers(&self) -> impl Iterator<Item = IndirectBuffer> + use<'a> {
-        // PAL, PM4_MEC_INDIRECT_BUFFER and PM4_MEC_COND_INDIRECT_BUFFER: address, its high half, size and flags.
-        let places: &[usize] = match (self.header().packet_type(), self.header().opcode()) {
-            (3, 0x3f) if self.words.len() == 4 => &[1],
-            (3, 0x3f) if self.words.len() == 14 => &[8, 11],
-            _ => &[],
+        let buffer = |address, dwords, chain| Some(IndirectBuffer { address, dwords, chain });
+        let buffers = if let Ok(one) = packet::IndirectBuffer::decode(self.words, self.generation) {
+            [buffer(one.ib_base, one.ib_size, one.chain), None]
+        } else if let Ok(two) = CondIndirectBuffer::decode(self.words, self.generation) {
+            let second = buffer(two.ib_base2, two.ib_size2, false);
+            [
+                buffer(two.ib_base1, two.ib_size1, false),
+                second.filter(|_| two.mode != CondIndirectBufferMode::IF_THEN),
+            ]
+        } else {
+            [None, None]
         };
-        let words = self.words;
-        places.iter().filter_map(move |&place| match *words.get(place..place + 3)? {
-            [low, high, control] => Some(IndirectBuffer {
-                address: u64::from(high) << 32 | u64::from(low & !3),
-                dwords: control & 0xf_ffff,
-                chain: words.len() == 4 && control >> 20 & 1 != 0,
-            }),
-            _ => None,
-        })
+        buffers.into_iter().flatten()
     }
 }
 
@@ -445,6 +443,8 @@ mod tests {
                 IndirectBuffer { address: 0x2_0000_2000, dwords: 4, chain: false },
             ]
         );
+        two[1] = 1;
+        assert_eq!(buffers(&two).len(), 1, "or nothing");
         assert_eq!(buffers(&[0xc001_3f00, 0, 0]), [], "too short");
     }
 

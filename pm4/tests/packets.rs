@@ -1,7 +1,9 @@
 //! Packets against AMD's definitions; see `data/packets/SOURCE`.
 
+use pm4::layout::{HasPayload, Writer};
 use pm4::packet::*;
-use pm4::{Generation, Header};
+use pm4::{Generation, Header, Packets};
+use proptest::prelude::*;
 use selvedge_golden::{Golden, Variant, compare, exercise, mutate};
 use std::process::Command;
 
@@ -273,6 +275,105 @@ fn constructors() {
     assert_eq!(wait.encode(generation), [0xc005_3c00, 0x15, 0x2000, 0, 7, u32::MAX, 4]);
     assert_eq!(AcquireMem::EVERYWHERE.encode(generation)[2..4], [0xffff_ffff, 0xff]);
     assert_eq!(EventWrite::CS_PARTIAL_FLUSH.encode(generation), [0xc000_4600, 0x407]);
+}
+
+/// What a packet with a payload of that many dwords is refused with.
+fn refused(packet: impl HasPayload<Variant = Generation>, payload: usize) -> String {
+    let mut buffer = vec![0; 0x5000];
+    let mut packets = Writer::new(&mut buffer[..], Generation::Gfx11);
+    let error = packets.push_with(&packet, &vec![0; payload]).unwrap_err();
+    assert_eq!(packets.written(), 0);
+    error.to_string()
+}
+
+#[test]
+fn lengths_that_hardware_takes_otherwise_are_refused() {
+    assert_eq!(refused(Nop::skipping(0x4000), 0x4000), "NOP: dwords = 16385, needed 2 to 16384");
+    assert_eq!(refused(SetShReg::new(0x2fff, 3), 3), "SET_SH_REG: dwords = 5, needed 3");
+    assert_eq!(refused(SetShReg::new(0x2ff0, 17), 17), "SET_SH_REG: dwords = 19, needed 3 to 18");
+    assert_eq!(refused(SetShReg::new(0x2e12, 0), 0), "SET_SH_REG: dwords = 2, needed 3 to 496");
+    assert_eq!(
+        refused(SetShReg { reg_offset: 0x400, ..SetShReg::new(0x2c00, 1) }, 1),
+        "SET_SH_REG: reg_offset = 1024, needed 0 to 1023"
+    );
+    assert_eq!(refused(SetUconfigReg::new(0xffff, 2), 2), "SET_UCONFIG_REG: dwords = 4, needed 3");
+    assert_eq!(
+        refused(WriteData { dwords: 3, ..WriteData::memory(0, 0) }, 0),
+        "WRITE_DATA: dwords = 3, needed 4 to 16385"
+    );
+    assert_eq!(SetShRegPairsPacked::new(4).encode(Generation::Gfx11), [0xc006_bb00, 4]);
+    assert_eq!(
+        refused(SetShRegPairsPacked { reg_writes_count: 6, ..SetShRegPairsPacked::new(4) }, 6),
+        "SET_SH_REG_PAIRS_PACKED: dwords = 8, needed 11"
+    );
+    assert_eq!(
+        refused(SetShRegPairsPacked::new(3), 6),
+        "SET_SH_REG_PAIRS_PACKED: reg_writes_count = 0x3, needed 0x0 to 0x2aaa, a multiple of 0x2"
+    );
+    assert_eq!(
+        refused(SetShRegPairsPackedN::new(16), 24),
+        "SET_SH_REG_PAIRS_PACKED_N: reg_writes_count = 0x10, needed 0x0 to 0xe, a multiple of 0x2"
+    );
+}
+
+/// What the writer takes is one packet of that length.
+fn is_one_packet<P: HasPayload<Variant = Generation>>(
+    generation: Generation,
+    dwords: u32,
+    second: u32,
+) -> bool {
+    let header = P::LAYOUT.fixed & 0xc000_ff00 | dwords.wrapping_sub(2) << 16 & 0x3fff_0000;
+    let mut words = vec![0; P::LAYOUT.dwords];
+    words[0] = header;
+    if let Some(word) = words.get_mut(1) {
+        *word = second;
+    }
+    let packet = P::from_words(&words, generation).unwrap();
+    let payload = vec![0x5a5a_5a5a; packet.payload()];
+    let mut buffer = vec![0; P::LAYOUT.dwords + payload.len()];
+    let mut packets = Writer::new(&mut buffer[..], generation);
+    if packets.push_with(&packet, &payload).is_err() {
+        return false;
+    }
+    assert_eq!(packets.left(), 0);
+    let walked: Vec<_> = Packets::new(generation, &buffer).collect();
+    assert!(
+        matches!(walked[..], [Ok(only)] if only.words.len() == buffer.len()),
+        "{}: {dwords} {walked:x?}",
+        P::LAYOUT.name
+    );
+    true
+}
+
+macro_rules! one_packet_each {
+    ($generation:expr, $dwords:expr, $second:expr; $($Packet:ident),* $(,)?) => {{
+        let taken = [$(is_one_packet::<$Packet>($generation, $dwords, $second)),*];
+        let names = vec![$($Packet::LAYOUT.name),*];
+        (names, taken.iter().filter(|taken| **taken).count())
+    }};
+}
+
+proptest! {
+    #[test]
+    fn what_the_writer_takes_is_one_packet(
+        generation in 0..VARIANTS.len(),
+        dwords in prop_oneof![0u32..20, 0x3ff0u32..0x4003, 0u32..0x4003],
+        second in prop_oneof![0u32..0x500, any::<u32>()],
+    ) {
+        let (_, generation) = VARIANTS[generation];
+        let (mut names, taken) = one_packet_each!(
+            generation, dwords, second;
+            Nop, WriteData, WriteDataRegister, SetConfigReg, SetShReg, SetQueueReg, SetUconfigReg,
+            SetShRegIndex, SetShRegPairs, SetShRegPairsPacked, SetShRegPairsPackedGfx12,
+            SetShRegPairsPackedN, SetUconfigRegPairs, ExecuteIndirectV2,
+        );
+        prop_assert!(taken > 0 || !(2..=0x4000).contains(&dwords), "a NOP can be that long");
+        let with_payload = LAYOUTS.iter().filter(|layout| layout.payload);
+        let mut all: Vec<_> = with_payload.map(|layout| layout.name).collect();
+        all.sort();
+        names.sort();
+        prop_assert_eq!(names, all);
+    }
 }
 
 /// With the sources at hand (`SELVEDGE_ORACLE`, see SOURCE) what is stored is what the generators print.

@@ -5,8 +5,9 @@ use pm4::packet::{Compare, CopyData, layout};
 use pm4::sequence::{self, Dispatch, Grid, Mailbox, Scope, Scratch};
 use pm4::{Generation, Header, generations};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
+use std::slice::SliceIndex;
 
 const WORDS: &str = include_str!("data/packets/sequences.txt");
 
@@ -35,6 +36,12 @@ fn write(
     let written = packets.written();
     buffer.truncate(written);
     buffer
+}
+
+/// Sources and cases of all words that there are.
+fn cases() -> BTreeSet<String> {
+    let lines = WORDS.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect()
 }
 
 /// The words of a source and a case, by generation.
@@ -99,7 +106,12 @@ fn effect(words: &[u32], generation: Generation) -> Effect {
                 xccs = fields["device_select"];
                 xccs_end = at + 2 + fields["exec_count"] as usize;
             }
-            name => effect.packets.push((name, fields)),
+            name => {
+                if xccs != 0 {
+                    fields.insert("xccs".to_owned(), xccs);
+                }
+                effect.packets.push((name, fields));
+            }
         }
         at += dwords;
     }
@@ -147,15 +159,23 @@ const DIFFERENCES: &[(&str, &str, &str)] = &[
     ("kfdtest", "RELEASE_MEM glv_inv 0 1", "acquire invalidates"),
     ("kfdtest", "RELEASE_MEM glm_inv 1 0", "Linux, tinygrad: metadata is part of what others read"),
     ("kfdtest", "RELEASE_MEM glm_wb 1 0", "Linux, tinygrad: metadata is part of what others read"),
-    ("kfdtest", "RELEASE_MEM gl2_wb 0 1", "timestamps, mailboxes and waits go around L2"),
-    ("kfdtest", "RELEASE_MEM seq 0 1", "timestamps, mailboxes and waits touch no cache"),
+    (
+        "kfdtest",
+        "RELEASE_MEM gl2_wb 0 1",
+        "timestamps, mailboxes and waits are about no data; tinygrad flushes nothing for them either",
+    ),
+    ("kfdtest", "RELEASE_MEM seq 0 1", "goes with the write-back"),
     (
         "kfdtest",
         "RELEASE_MEM tc_nc_action_ena 1 0",
         "Linux, Mesa: writing back alone is WB with NC",
     ),
     ("kfdtest", "RELEASE_MEM tc_action_ena 0 1", "acquire invalidates"),
-    ("kfdtest", "RELEASE_MEM tc_wb_action_ena 0 1", "timestamps, mailboxes and waits go around L2"),
+    (
+        "kfdtest",
+        "RELEASE_MEM tc_wb_action_ena 0 1",
+        "timestamps, mailboxes and waits are about no data; tinygrad flushes nothing for them either",
+    ),
     ("kfdtest", "RELEASE_MEM reserved[1] 0 8000", "gfx12 has no GL1"),
     ("kfdtest", "RELEASE_MEM int_ctxid 0 1234", "no interrupt, no context"),
     ("kfdtest", "RELEASE_MEM int_ctxid 0 deadbeef", "no interrupt, no context"),
@@ -173,9 +193,12 @@ const DIFFERENCES: &[(&str, &str, &str)] = &[
     ("rocr", "ACQUIRE_MEM.gfx9 poll_interval a 0", "PAL and Mesa use 10"),
 ];
 
-/// Which of the differences were seen.
+/// Which of the differences were seen, and which sources and cases compared.
 #[derive(Default)]
-struct Seen(std::collections::BTreeSet<usize>);
+struct Seen {
+    differences: BTreeSet<usize>,
+    cases: BTreeSet<String>,
+}
 
 impl Seen {
     /// Compares packets of the same names, field by field.
@@ -183,7 +206,7 @@ impl Seen {
         let names = |packets: &[Packet]| packets.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         assert_eq!(names(ours), names(theirs));
         for ((name, ours), (_, theirs)) in ours.iter().zip(theirs) {
-            let fields: std::collections::BTreeSet<_> = ours.keys().chain(theirs.keys()).collect();
+            let fields: BTreeSet<_> = ours.keys().chain(theirs.keys()).collect();
             for field in fields {
                 let (ours, theirs) =
                     (ours.get(field).unwrap_or(&0), theirs.get(field).unwrap_or(&0));
@@ -192,10 +215,16 @@ impl Seen {
                     let known = DIFFERENCES
                         .iter()
                         .position(|(of, what, _)| *of == source && *what == found);
-                    self.0.insert(known.unwrap_or_else(|| panic!("{source}: {found}")));
+                    self.differences.insert(known.unwrap_or_else(|| panic!("{source}: {found}")));
                 }
             }
         }
+    }
+
+    /// The words of a source and a case, which are thereby compared.
+    fn golden(&mut self, source: &str, case: &str) -> Vec<(Generation, Vec<u32>)> {
+        self.cases.insert(format!("{source} {case}"));
+        golden(source, case)
     }
 
     /// Compares what `build` writes with `case` of a source, of whose packets those of `range` count.
@@ -203,17 +232,13 @@ impl Seen {
         &mut self,
         source: &str,
         case: &str,
-        range: std::ops::RangeFrom<usize>,
+        range: impl SliceIndex<[Packet], Output = [Packet]> + Clone,
         build: impl Fn(&mut Packets<'_>) -> Result<(), WriteError>,
     ) {
-        for (generation, words) in golden(source, case) {
+        for (generation, words) in self.golden(source, case) {
             let ours = effect(&write(generation, &build), generation);
             let theirs = effect(&words, generation);
-            self.compare(
-                source,
-                &ours.packets,
-                &theirs.packets[range.clone()][..ours.packets.len()],
-            );
+            self.compare(source, &ours.packets, &theirs.packets[range.clone()]);
         }
     }
 }
@@ -246,27 +271,41 @@ fn dispatch_packet(effect: &Effect) -> Vec<Packet> {
 fn others_write_the_same_but_for_known_differences() {
     let mut seen = Seen::default();
     for source in ["tinygrad", "kfdtest"] {
-        seen.check(source, "acquire", 0.., |to| sequence::acquire(to, Scope::System));
-        seen.check(source, "fence", 0.., |to| sequence::fence(to, Scope::System, SIGNAL, VALUE));
+        seen.check(source, "acquire", .., |to| sequence::acquire(to, Scope::System));
+        seen.check(source, "fence", .., |to| sequence::fence(to, Scope::System, SIGNAL, VALUE));
     }
     let wait = Compare::GREATER_THAN_OR_EQUAL_REFERENCE_VALUE;
-    seen.check("tinygrad", "wait", 0.., |to| sequence::wait_until(to, SIGNAL, wait, VALUE as u32));
-    seen.check("tinygrad", "interrupt", 0.., |to| {
+    seen.check("tinygrad", "wait", .., |to| sequence::wait_until(to, SIGNAL, wait, VALUE as u32));
+    seen.check("tinygrad", "interrupt", .., |to| {
         sequence::fence_with_interrupt(to, Scope::System, SIGNAL, VALUE, MAILBOX)
     });
     // tinygrad lets the pipe run empty before and invalidates caches after.
-    seen.check("tinygrad", "timestamp", 1.., |to| sequence::timestamp(to, STAMP));
-    seen.check("kfdtest", "timestamp", 0.., |to| sequence::timestamp(to, STAMP));
+    seen.check("tinygrad", "timestamp", 1..2, |to| sequence::timestamp(to, STAMP));
+    // Of four XCCs the first writes and interrupts, while all acquire and wait.
+    seen.check("tinygrad", "acquire4", .., |to| sequence::acquire(to, Scope::System));
+    seen.check("tinygrad", "wait4", .., |to| sequence::wait_until(to, SIGNAL, wait, VALUE as u32));
+    seen.check("tinygrad", "fence4", .., |to| {
+        sequence::on_first_xcc(to, 4, |to| sequence::fence(to, Scope::System, SIGNAL, VALUE))
+    });
+    seen.check("tinygrad", "interrupt4", .., |to| {
+        sequence::on_first_xcc(to, 4, |to| {
+            sequence::fence_with_interrupt(to, Scope::System, SIGNAL, VALUE, MAILBOX)
+        })
+    });
+    seen.check("tinygrad", "timestamp4", 1..2, |to| {
+        sequence::on_first_xcc(to, 4, |to| sequence::timestamp(to, STAMP))
+    });
+    seen.check("kfdtest", "timestamp", .., |to| sequence::timestamp(to, STAMP));
     let new_code = |to: &mut Packets<'_>| sequence::new_code(to);
-    seen.check("rocr", "new_code", 0.., new_code);
-    for (generation, words) in golden("kfdtest", "interrupt") {
+    seen.check("rocr", "new_code", .., new_code);
+    for (generation, words) in seen.golden("kfdtest", "interrupt") {
         let build = |to: &mut Packets<'_>| {
             sequence::fence_with_interrupt(to, Scope::System, SIGNAL, VALUE, MAILBOX)
         };
         let ours = effect(&write(generation, build), generation);
         seen.compare("kfdtest", &ours.packets[1..], &effect(&words, generation).packets);
     }
-    for (generation, words) in golden("kfdtest", "call") {
+    for (generation, words) in seen.golden("kfdtest", "call") {
         let ours = write(generation, |to| sequence::call(to, 0x1_0000_0000, words[3] & 0xfffff));
         seen.compare(
             "kfdtest",
@@ -275,20 +314,25 @@ fn others_write_the_same_but_for_known_differences() {
         );
     }
     for (case, xccs) in [("dispatch", 1), ("dispatch4", 4)] {
-        for (generation, words) in golden("tinygrad", case) {
+        for (generation, words) in seen.golden("tinygrad", case) {
             let theirs = effect(&words, generation);
-            let ours = write(generation, |to| sequence::dispatch(to, &like_tinygrad(xccs)));
+            let ours = write(generation, |to| {
+                let wave32 = generation.has_wave32();
+                sequence::dispatch(to, &Dispatch { wave32, ..like_tinygrad(xccs) })
+            });
             let ours = effect(&ours, generation);
             seen.compare("tinygrad", &ours.packets, &dispatch_packet(&theirs));
             assert_eq!(without_left(ours), without_left(theirs), "{case} {generation}");
         }
     }
     for case in ["dispatch", "scratch"] {
-        for (generation, words) in golden("kfdtest", case) {
+        for (generation, words) in seen.golden("kfdtest", case) {
             like_kfdtest(&mut seen, generation, &words, case == "scratch");
         }
     }
-    let unseen: Vec<_> = (0..DIFFERENCES.len()).filter(|index| !seen.0.contains(index)).collect();
+    assert_eq!(seen.cases, cases(), "words that nothing is compared with");
+    let unseen: Vec<_> =
+        (0..DIFFERENCES.len()).filter(|index| !seen.differences.contains(index)).collect();
     assert!(
         unseen.is_empty(),
         "{:?}",
@@ -335,7 +379,7 @@ fn like_kfdtest(seen: &mut Seen, generation: Generation, words: &[u32], scratch:
             stride: 0,
         }),
         grid: Grid::new(GRID, [1; 3]).unwrap(),
-        wave32: true,
+        wave32: generation.has_wave32(),
         ..Dispatch::ZERO
     };
     let ours = effect(&write(generation, |to| sequence::dispatch(to, &dispatch)), generation);
@@ -356,6 +400,15 @@ fn like_kfdtest(seen: &mut Seen, generation: Generation, words: &[u32], scratch:
     let cell = end[1].1["mem_poll_addr"];
     let wait = write(generation, |to| sequence::wait_for_shaders(to, cell, 0xdead_beef));
     seen.compare("kfdtest", &effect(&wait, generation).packets, end);
+}
+
+/// Addresses of which many are right.
+fn address() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        6 => (0u64..1 << 36).prop_map(|unit| unit << 8),
+        3 => (0u64..1 << 40).prop_map(|unit| unit << 8),
+        1 => any::<u64>(),
+    ]
 }
 
 #[test]
@@ -391,12 +444,12 @@ fn grids() {
     assert_eq!(grid, Grid { workgroups: [4, 2, 0], workgroup: [256, 2, 1], last: [232, 1, 1] });
     assert_eq!(Grid::new([1, 1, 1], [1, 0, 1]), None);
     let words = write(Generation::Gfx906, |to| {
-        sequence::dispatch(to, &Dispatch { grid, wave32: true, ..Dispatch::ZERO })
+        sequence::dispatch(to, &Dispatch { grid, ..Dispatch::ZERO })
     });
     let effect = effect(&words, Generation::Gfx906);
     assert_eq!(effect.registers[&(0, 0x2e07)], 232 << 16 | 256);
     assert_eq!(effect.registers[&(0, 0x2e08)], 1 << 16 | 2);
-    // COMPUTE_SHADER_EN, PARTIAL_TG_EN, FORCE_START_AT_000; gfx9 has no waves of 32.
+    // COMPUTE_SHADER_EN, PARTIAL_TG_EN, FORCE_START_AT_000.
     assert_eq!(effect.packets[0].1["dispatch_initiator"], 7);
     assert!(!effect.registers.contains_key(&(0, 0x2e28)));
 }
@@ -407,16 +460,19 @@ fn what_does_not_fit_is_refused() {
     let dispatch = Dispatch { user_data: &[0; 17], ..Dispatch::ZERO };
     let mut packets = Writer::new(&mut buffer[..], Generation::Gfx11);
     let error = sequence::dispatch(&mut packets, &dispatch).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "SET_SH_REG of COMPUTE_USER_DATA: says that 16 dwords follow, got 17"
-    );
+    assert_eq!(error.to_string(), "dispatch: length of user_data = 17, needed 0 to 16");
     assert_eq!(packets.written(), 0);
     let full = sequence::dispatch(&mut packets, &Dispatch::ZERO);
     assert!(
-        matches!(full, Err(WriteError::Full { packet: "SET_SH_REG", needed: 3, left: 0 })),
+        matches!(full, Err(WriteError::Full { packet: "dispatch", needed: 35, left: 8 })),
         "{full:?}"
     );
+    assert_eq!(packets.written(), 0);
+    let fence = sequence::fence_with_interrupt(&mut packets, Scope::System, SIGNAL, VALUE, MAILBOX);
+    assert!(matches!(fence, Err(WriteError::Full { needed: 16, left: 8, .. })), "{fence:?}");
+    let wait = sequence::wait_for_shaders(&mut packets, SIGNAL, 1);
+    assert!(matches!(wait, Err(WriteError::Full { needed: 15, left: 8, .. })), "{wait:?}");
+    assert_eq!(packets.written(), 0);
     let mut packets = Writer::new(&mut buffer[..], Generation::Gfx11);
     assert!(matches!(
         sequence::fence(&mut packets, Scope::System, 2, 0),
@@ -431,20 +487,94 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(at_64[..6], [0xc004_4000, 0x11_0209, 0, 0, STAMP as u32, (STAMP >> 32) as u32]);
 }
 
+/// The message of what a dispatch is refused with; nothing is written.
+fn refused(generation: Generation, dispatch: Dispatch<'_>) -> String {
+    let mut buffer = [0; 128];
+    let mut packets = Writer::new(&mut buffer[..], generation);
+    let error = sequence::dispatch(&mut packets, &dispatch).unwrap_err();
+    assert_eq!(packets.written(), 0);
+    error.to_string()
+}
+
+#[test]
+fn what_registers_would_cut_off_is_refused() {
+    let needed = "needed 0x0 to 0xffffffffff00, a multiple of 0x100";
+    for code in [CODE | 4, 1 << 48 | CODE, u64::MAX] {
+        assert_eq!(
+            refused(Generation::Gfx11, Dispatch { code, ..Dispatch::ZERO }),
+            format!("dispatch: code = {code:#x}, {needed}")
+        );
+    }
+    let with = |scratch| Dispatch { scratch: Some(scratch), ..Dispatch::ZERO };
+    let scratch = Scratch { base: SCRATCH, tmpring_size: 0, xccs: 8, stride: 0x100 };
+    assert_eq!(
+        refused(Generation::Gfx11, with(Scratch { xccs: 1, base: 0x80, ..scratch })),
+        format!("dispatch: scratch.base = 0x80, {needed}")
+    );
+    assert_eq!(
+        refused(Generation::Gfx94x, with(Scratch { stride: 0x140, ..scratch })),
+        format!("dispatch: scratch.stride = 0x140, {needed}")
+    );
+    let base = 0xffff_ffff_f800;
+    assert_eq!(
+        refused(Generation::Gfx950, with(Scratch { base, stride: 0x200, ..scratch })),
+        "dispatch: scratch.stride = 512, needed 0 to 256"
+    );
+    write(Generation::Gfx950, |to| sequence::dispatch(to, &with(Scratch { base, ..scratch })));
+    for (generation, xccs, most) in [
+        (Generation::Gfx94x, 0, "1 to 8"),
+        (Generation::Gfx94x, 9, "1 to 8"),
+        (Generation::Gfx11, 2, "1"),
+    ] {
+        assert_eq!(
+            refused(generation, with(Scratch { xccs, ..scratch })),
+            format!("dispatch: scratch.xccs = {xccs}, needed {most}")
+        );
+        let mut buffer = [0; 16];
+        let mut packets = Writer::new(&mut buffer[..], generation);
+        let error = sequence::on_first_xcc(&mut packets, xccs, |_| Ok(())).unwrap_err();
+        assert_eq!(error.to_string(), format!("PRED_EXEC: xccs = {xccs}, needed {most}"));
+    }
+    assert_eq!(
+        refused(Generation::Gfx90a, Dispatch { wave32: true, ..Dispatch::ZERO }),
+        "COMPUTE_DISPATCH_INITIATOR: cs_w32_en = 0x1, needed 0: this hardware has no such field"
+    );
+}
+
+#[test]
+fn where_64_bits_cannot_be_is_refused() {
+    let mut buffer = [0; 32];
+    let mut packets = Writer::new(&mut buffer[..], Generation::Gfx11);
+    let odd = SIGNAL | 4;
+    let mailbox = Mailbox { address: odd, ..MAILBOX };
+    for error in [
+        sequence::fence(&mut packets, Scope::System, odd, 1),
+        sequence::fence_with_interrupt(&mut packets, Scope::System, odd, 1, MAILBOX),
+        sequence::fence_with_interrupt(&mut packets, Scope::System, SIGNAL, 1, mailbox),
+        sequence::timestamp(&mut packets, odd),
+    ] {
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("address = 0x7fde00f00014, needed"), "{error}");
+        assert!(error.ends_with("a multiple of 0x8"), "{error}");
+    }
+    assert_eq!(packets.written(), 0);
+}
+
 proptest! {
     /// Whatever a dispatch is given: it is refused, or its packets say just that.
     #[test]
     fn dispatches(
         generation in 0..10usize,
-        (code, rsrc, resource_limits) in any::<(u64, [u32; 3], u32)>(),
+        (rsrc, resource_limits) in any::<([u32; 3], u32)>(),
+        code in address(),
         user_data in prop::collection::vec(any::<u32>(), 0..20),
-        scratch in any::<Option<(u64, u32, u8, u64)>>(),
+        scratch in prop::option::of((address(), any::<u32>(), 0u8..10, address())),
         (work_items, workgroup, wave32) in any::<([u32; 3], [u16; 3], bool)>(),
     ) {
         let generation = Generation::ALL[generation];
         let Some(grid) = Grid::new(work_items, workgroup) else { return Ok(()) };
         let scratch = scratch.map(|(base, tmpring_size, xccs, stride)| {
-            Scratch { base, tmpring_size, xccs: xccs % 9, stride }
+            Scratch { base, tmpring_size, xccs, stride }
         });
         let [rsrc1, rsrc2, rsrc3] = rsrc;
         let dispatch =
@@ -453,11 +583,26 @@ proptest! {
         let mut packets = Writer::new(&mut buffer[..], generation);
         let written = sequence::dispatch(&mut packets, &dispatch).map(|()| packets.written());
         let workgroup_fits = generation != Generation::Gfx12 || workgroup[..2].iter().all(|size| *size < 0x2000);
-        prop_assert_eq!(written.is_ok(), user_data.len() <= 16 && workgroup_fits);
-        let Ok(written) = written else { return Ok(()) };
-        prop_assert!(written <= 53 + 6 * scratch.map_or(0, |scratch| usize::from(scratch.xccs.max(1))));
+        let addressable = |address: u64| address.is_multiple_of(256) && address < 1 << 48;
+        let xccs = if generation.is_in(generations::GFX94X_ON) { 8 } else { 1 };
+        let fits = user_data.len() <= 16
+            && workgroup_fits
+            && (generation.has_wave32() || !wave32)
+            && addressable(code)
+            && scratch.is_none_or(|Scratch { base, xccs: of, stride, .. }| {
+                (1..=xccs).contains(&of)
+                    && addressable(base)
+                    && (of == 1 || addressable(stride) && addressable(base + u64::from(of - 1) * stride))
+            });
+        prop_assert_eq!(written.is_ok(), fits);
+        let Ok(written) = written else {
+            prop_assert_eq!(buffer, [0; 128]);
+            return Ok(());
+        };
+        prop_assert!(written <= 53 + 6 * scratch.map_or(0, |scratch| usize::from(scratch.xccs)));
         let effect = effect(&buffer[..written], generation);
-        prop_assert_eq!(effect.registers[&(0, 0x2e0c)], (code >> 8) as u32);
+        let [low, high] = [0x2e0c, 0x2e0d].map(|register| u64::from(effect.registers[&(0, register)]));
+        prop_assert_eq!(high << 40 | low << 8, code);
         prop_assert_eq!(effect.registers[&(0, 0x2e12)], rsrc1);
         prop_assert_eq!(effect.registers[&(0, 0x2e15)], resource_limits);
         for (register, value) in (0x2e40..).zip(&user_data) {

@@ -28,7 +28,9 @@ pub struct Limits {
     ///
     /// Source: `fill_max_bytes` of Linux's `sdma_v4_0.c` to `sdma_v7_0.c`.
     pub fill_bytes: u32,
-    /// Bytes that one CONSTANT_FILL is made to fill by PAL: 1 GiB less 4 from 6.0 on; else 4 MiB.
+    /// Bytes that one CONSTANT_FILL is made to fill by AMD's drivers: 1 GiB less 4 from 6.0 on (PAL,
+    /// `gfx10DmaCmdBuffer.cpp` and `gfx12DmaCmdBuffer.cpp`). Else 4 MiB, which is Linux's; PAL stops at 4 MiB less 4
+    /// on 5.x, as its fills are of whole dwords of a 22-bit count.
     pub fill_bytes_max: u32,
     /// Dwords that one WRITE_UNTILED carries: what its count has room for.
     pub write_dwords: u32,

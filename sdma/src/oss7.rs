@@ -27,12 +27,12 @@
 pub fn dwords(words: &[u32]) -> Option<usize> {
     let header = *words.first()?;
     let bit = |bit: u32| header >> bit & 1 != 0;
-    let around = if bit(30) { 7 } else { 0 } + if bit(31) { 5 } else { 0 };
+    let blocks = if bit(30) { 7 } else { 0 } + if bit(31) { 5 } else { 0 };
     Some(match (header & 0xff, header >> 8 & 0xff) {
         (0, 0) => 1 + (header >> 16 & 0x3fff) as usize,
         // COPY_LINEAR; broadcast, only without wait and signal; SUBWIN; SWAP.
-        (1, 0) if around == 0 && bit(27) => 9,
-        (1, 0) | (1, 9) => 7 + around,
+        (1, 0) if blocks == 0 && bit(27) => 9,
+        (1, 0) | (1, 9) => 7 + blocks,
         (1, 4) => 13,
         // COPY_LINEAR_PHY with one pair of addresses.
         (1, 8) => match words.get(1)? >> 24 {
@@ -42,7 +42,7 @@ pub fn dwords(words: &[u32]) -> Option<usize> {
         // COPY_LINEAR_MULTICAST: the number of destinations, less one, is behind the wait block.
         (1, 10) => {
             let destinations = *words.get(if bit(30) { 9 } else { 2 })? & 0x3ff;
-            5 + 2 * (destinations as usize + 1) + around
+            5 + 2 * (destinations as usize + 1) + blocks
         }
         (2, 0) => 5 + (words.get(3)? & 0xf_ffff) as usize,
         (5, 0) => 4,

@@ -63,7 +63,7 @@ impl From<WriteError> for SequenceError {
 }
 
 /// Dwords of packets of one kind.
-const fn of(layout: &Layout, packets: usize) -> usize {
+const fn dwords_of(layout: &Layout, packets: usize) -> usize {
     layout.dwords * packets
 }
 
@@ -157,8 +157,14 @@ fn aligned(
     }
 }
 
-/// Writes the 64 bits of `value` to `addr`, a multiple of 8, when all before it is done: the upper half first, as
-/// ROCr does, so that who waits for the lower one finds both. 8 dwords.
+/// Writes the 64 bits of `value` to `addr`, a multiple of 8, when all before it is done: the lower half first, as
+/// Linux does. 8 dwords.
+///
+/// The two writes are not one. Between them memory has the old upper half: less than `value` if the upper half
+/// rises, more if it falls, `value` itself if it stays. So who compares all 64 bits, be it "at least" with values
+/// that rise or "at most" with values that fall, does not go on early; the value may step back for a moment, which
+/// only "equal" and "not equal" can tell. Who waits for the lower half alone, as [`poll`] does, and then reads both
+/// needs [`fence_64_upper_first`].
 ///
 /// # Errors
 /// When `addr` is not a multiple of 8 or there is no room.
@@ -167,14 +173,45 @@ pub fn fence_64<S: Sink>(
     addr: u64,
     value: u64,
 ) -> Result<(), SequenceError> {
-    aligned(Fence::LAYOUT, "addr", addr, 8)?;
-    room(writer, Fence::LAYOUT.name, of(Fence::LAYOUT, 2))?;
-    fence(writer, addr | 4, (value >> 32) as u32)?;
-    fence(writer, addr, value as u32)
+    fence_halves(writer, [(addr, value as u32), (addr | 4, (value >> 32) as u32)])
+}
+
+/// [`fence_64`] with the upper half first: for who waits for the lower half alone and then reads both. 8 dwords.
+///
+/// Not for who compares all 64 bits: between the writes memory has the new upper half and the old lower one. From
+/// 0xffff_ffff to 0x1_0000_0000 that is 0x1_ffff_ffff, and "at least 0x1_8000_0000" goes on early; from
+/// 0x1_0000_0000 to 0xffff_ffff it is 0, which looks like a signal that was counted down.
+///
+/// ROCr has this order for signals where the bus has no atomics, and leaves the upper half out when it is 0
+/// (`BlitSdma::SubmitCommand`): there a signal that falls below 2^32 keeps its upper half, here it does not.
+///
+/// # Errors
+/// When `addr` is not a multiple of 8 or there is no room.
+pub fn fence_64_upper_first<S: Sink>(
+    writer: &mut Writer<S, Version>,
+    addr: u64,
+    value: u64,
+) -> Result<(), SequenceError> {
+    fence_halves(writer, [(addr | 4, (value >> 32) as u32), (addr, value as u32)])
+}
+
+/// Writes the two halves of 64 bits in this order.
+fn fence_halves<S: Sink>(
+    writer: &mut Writer<S, Version>,
+    halves: [(u64, u32); 2],
+) -> Result<(), SequenceError> {
+    let [(first, _), (second, _)] = halves;
+    aligned(Fence::LAYOUT, "addr", first.min(second), 8)?;
+    room(writer, Fence::LAYOUT.name, dwords_of(Fence::LAYOUT, 2))?;
+    for (addr, half) in halves {
+        fence(writer, addr, half)?;
+    }
+    Ok(())
 }
 
 /// Subtracts one from the 64 bits at `addr`, a multiple of 8, when all before it is done: how ROCr counts signals
-/// down where the bus has atomics; else a [`fence_64`]. 8 dwords.
+/// down where the bus has atomics; else it writes the new value with FENCEs. One write, so that no value in between can
+/// be seen. 8 dwords.
 ///
 /// # Errors
 /// When `addr` is not a multiple of 8 or there is no room.
@@ -197,7 +234,7 @@ pub fn interrupt<S: Sink>(
 ) -> Result<(), SequenceError> {
     let trap = Trap { int_context: event, ..Trap::ZERO };
     trap.check(writer.variant()).map_err(WriteError::from)?;
-    room(writer, Trap::LAYOUT.name, of(Fence::LAYOUT, 1) + of(Trap::LAYOUT, 1))?;
+    room(writer, Trap::LAYOUT.name, dwords_of(Fence::LAYOUT, 1) + dwords_of(Trap::LAYOUT, 1))?;
     fence(writer, mailbox, event)?;
     Ok(writer.push(&trap)?)
 }
@@ -216,7 +253,7 @@ pub fn poll<S: Sink>(
 ) -> Result<(), SequenceError> {
     aligned(PollRegmem::LAYOUT, "addr", addr, 4)?;
     let polls = writer.variant().limits().polls;
-    room(writer, PollRegmem::LAYOUT.name, of(PollRegmem::LAYOUT, polls as usize))?;
+    room(writer, PollRegmem::LAYOUT.name, dwords_of(PollRegmem::LAYOUT, polls as usize))?;
     let poll = PollRegmem {
         mem_poll: true,
         func,
@@ -245,14 +282,19 @@ pub fn drain<S: Sink>(
     value: u32,
 ) -> Result<(), SequenceError> {
     let polls = writer.variant().limits().polls as usize;
-    room(writer, PollRegmem::LAYOUT.name, of(Fence::LAYOUT, 1) + of(PollRegmem::LAYOUT, polls))?;
+    room(
+        writer,
+        PollRegmem::LAYOUT.name,
+        dwords_of(Fence::LAYOUT, 1) + dwords_of(PollRegmem::LAYOUT, polls),
+    )?;
     fence(writer, addr, value)?;
     poll(writer, addr, PollFunction::EQUAL_TO_THE_REFERENCE_VALUE, value, u32::MAX)
 }
 
 /// Flushes the host data path, so that what the CPU wrote to local memory over the bus is there. The form is
 /// ROCr's, for user queues, which know no register addresses: POLL_REGMEM with all zero but the upper bit of the
-/// address. 6 dwords.
+/// address. 6 dwords. ROCr leaves it out where the host is connected by xGMI (`BlitSdma::Initialize`): the caller has
+/// to know that, a version does not tell.
 ///
 /// # Errors
 /// On 5.0, where it makes trouble; when there is no room.
@@ -268,10 +310,14 @@ pub fn hdp_flush<S: Sink>(writer: &mut Writer<S, Version>) -> Result<(), Sequenc
 /// and not what a cache held before. 5 dwords; none on 4, which has no such packet: there the caches are
 /// the business of the packets around a kernel.
 ///
+/// On 6.1 public ROCr of 2025 writes this too; later ones choose another class there (`BlitSdmaV6` for gfx11.5 and
+/// gfx12.5, `GpuAgent::CreateBlitSdma`), which on gfx12.5 sets scopes in each packet. No public header has scopes in
+/// packets of 6.1, so this crate has none.
+///
 /// # Errors
 /// When there is no room.
 pub fn invalidate<S: Sink>(writer: &mut Writer<S, Version>) -> Result<(), SequenceError> {
-    rinse(writer, true)
+    gcr_user(writer, true)
 }
 
 /// Writes back the caches of the graphics core that copies before it went through, so that others see what was
@@ -280,10 +326,11 @@ pub fn invalidate<S: Sink>(writer: &mut Writer<S, Version>) -> Result<(), Sequen
 /// # Errors
 /// When there is no room.
 pub fn write_back<S: Sink>(writer: &mut Writer<S, Version>) -> Result<(), SequenceError> {
-    rinse(writer, false)
+    gcr_user(writer, false)
 }
 
-fn rinse<S: Sink>(writer: &mut Writer<S, Version>, inv: bool) -> Result<(), SequenceError> {
+/// The GCR_USER of [`invalidate`] and [`write_back`], where there is one.
+fn gcr_user<S: Sink>(writer: &mut Writer<S, Version>, inv: bool) -> Result<(), SequenceError> {
     if !writer.variant().limits().gcr {
         return Ok(());
     }
@@ -328,10 +375,10 @@ pub fn nops<S: Sink>(writer: &mut Writer<S, Version>, dwords: usize) -> Result<(
 /// # Errors
 /// When there is no room.
 pub fn pad<S: Sink>(writer: &mut Writer<S, Version>, dwords: usize) -> Result<(), SequenceError> {
-    let beyond = writer.written().checked_rem(dwords).unwrap_or(0);
-    match beyond {
+    let rest = writer.written().checked_rem(dwords).unwrap_or(0);
+    match rest {
         0 => Ok(()),
-        beyond => nops(writer, dwords - beyond),
+        rest => nops(writer, dwords - rest),
     }
 }
 
@@ -410,7 +457,7 @@ pub fn copy_fence_dwords(
     bytes: u64,
     version: Version,
 ) -> Result<u64, RangeError> {
-    let around =
-        Fence::LAYOUT.dwords + if version.limits().gcr { of(GcrUser::LAYOUT, 2) } else { 0 };
-    Ok(split::copy(src, dst, bytes, version)?.dwords().saturating_add(around as u64))
+    let other =
+        Fence::LAYOUT.dwords + if version.limits().gcr { dwords_of(GcrUser::LAYOUT, 2) } else { 0 };
+    Ok(split::copy(src, dst, bytes, version)?.dwords().saturating_add(other as u64))
 }

@@ -2,7 +2,7 @@
 
 use pm4::layout::{WriteError, Writer};
 use proptest::prelude::*;
-use sdma::packet::PollFunction;
+use sdma::packet::{Fence, PollFunction};
 use sdma::sequence::{self, SequenceError};
 use sdma::split::Pattern;
 use sdma::{Packets, Version};
@@ -57,15 +57,59 @@ fn interrupts() {
     assert_eq!(got, ["FENCE addr=0x2000 data=7", "TRAP int_context=7"]);
     let got = lines(Version::V7_0, |w| {
         sequence::fence_64(w, 0x2000, 0x1_0000_0002).unwrap();
+        sequence::fence_64_upper_first(w, 0x2000, 0x1_0000_0002).unwrap();
         sequence::interrupt(w, 0x3000, u32::MAX).unwrap();
     });
-    assert_eq!(got.len(), 4);
-    assert!(got[0].contains("addr=0x2004 data=1") && got[1].contains("addr=0x2000 data=2"));
+    assert_eq!(got.len(), 6);
+    for (line, expected) in got.iter().zip([
+        "addr=0x2000 data=2",
+        "addr=0x2004 data=1",
+        "addr=0x2004 data=1",
+        "addr=0x2000 data=2",
+    ]) {
+        assert!(line.ends_with(expected), "{line}");
+    }
     // Before 7.0 the context has 28 bits, and then the mailbox is not written either.
     let got = lines(Version::V6_0, |w| {
         assert!(sequence::interrupt(w, 0x3000, 1 << 28).is_err());
     });
     assert_eq!(got, [""; 0]);
+}
+
+/// What 64 bits of memory hold after each FENCE of a sequence.
+fn values(before: u64, write: impl FnOnce(&mut Writer<&mut [u32], Version>)) -> [u64; 2] {
+    let mut words = [0; 8];
+    let mut writer = Writer::new(&mut words[..], Version::V6_0);
+    write(&mut writer);
+    assert_eq!(writer.written(), words.len());
+    let mut memory = before;
+    [0, 4].map(|at| {
+        let fence = Fence::decode(&words[at..], Version::V6_0).unwrap();
+        let shift = match fence.addr {
+            0x2000 => 0,
+            0x2004 => 32,
+            addr => panic!("{addr:#x}"),
+        };
+        memory = memory & !(0xffff_ffff << shift) | u64::from(fence.data) << shift;
+        memory
+    })
+}
+
+fn lower_first(before: u64, value: u64) -> [u64; 2] {
+    values(before, |w| sequence::fence_64(w, 0x2000, value).unwrap())
+}
+
+fn upper_first(before: u64, value: u64) -> [u64; 2] {
+    values(before, |w| sequence::fence_64_upper_first(w, 0x2000, value).unwrap())
+}
+
+#[test]
+fn between_the_halves() {
+    assert_eq!(lower_first(0xffff_ffff, 0x1_0000_0000), [0, 0x1_0000_0000]);
+    assert_eq!(lower_first(0x1_0000_0000, 0xffff_ffff), [0x1_ffff_ffff, 0xffff_ffff]);
+    // Where somebody who compares all 64 bits goes on early.
+    assert_eq!(upper_first(0xffff_ffff, 0x1_0000_0000), [0x1_ffff_ffff, 0x1_0000_0000]);
+    assert_eq!(upper_first(0x1_0000_0000, 0xffff_ffff), [0, 0xffff_ffff]);
 }
 
 #[test]
@@ -119,6 +163,8 @@ fn what_is_not_aligned_is_refused() {
             let equal = PollFunction::EQUAL_TO_THE_REFERENCE_VALUE;
             assert!(sequence::fence(w, 2, 0).is_err());
             assert!(sequence::fence_64(w, 4, 0).is_err());
+            assert!(sequence::fence_64(w, 1, 0).is_err());
+            assert!(sequence::fence_64_upper_first(w, 4, 0).is_err());
             assert!(sequence::decrement(w, 4).is_err());
             assert!(sequence::poll(w, 1, equal, 0, 0).is_err());
             assert!(sequence::drain(w, 1, 0).is_err());
@@ -132,7 +178,7 @@ fn what_is_not_aligned_is_refused() {
             let error = sequence::fence(w, 2, 0).unwrap_err();
             assert_eq!(
                 error.to_string(),
-                "FENCE: addr = 0x2, needed at most 0xfffffffffffffffc and a multiple of 0x4"
+                "FENCE: addr = 0x2, needed 0x0 to 0xfffffffffffffffc, a multiple of 0x4"
             );
         });
         assert_eq!(got, [""; 0], "{version}: nothing is written");
@@ -140,9 +186,21 @@ fn what_is_not_aligned_is_refused() {
 }
 
 proptest! {
+    /// With the lower half first nothing is beyond the new value, whichever way it goes; with the upper half first
+    /// the lower one is old as long as the upper one is.
+    #[test]
+    fn nobody_goes_on_early(before: u64, value: u64) {
+        let [between, after] = lower_first(before, value);
+        prop_assert_eq!(after, value);
+        prop_assert!(between == value || between.cmp(&value) == before.cmp(&value));
+        let [between, after] = upper_first(before, value);
+        prop_assert_eq!(after, value);
+        prop_assert_eq!((between >> 32, between as u32), (value >> 32, before as u32));
+    }
+
     /// With any room there is everything or nothing.
     #[test]
-    fn all_or_nothing(version in prop::sample::select(Version::ALL.to_vec()), room in 0usize..80, which in 0u8..12, bytes in 0u64..30 << 20) {
+    fn all_or_nothing(version in prop::sample::select(Version::ALL.to_vec()), room in 0usize..80, which in 0u8..13, bytes in 0u64..30 << 20) {
         let write = |w: &mut Writer<&mut [u32], Version>| match which {
             0 => sequence::copy(w, 0x1001, 0x900_0001, bytes),
             1 => sequence::fill(w, 0x1001, bytes, Pattern::Dword(0x0102_0304)),
@@ -155,6 +213,7 @@ proptest! {
             8 => sequence::invalidate(w),
             9 => sequence::write_back(w),
             10 => sequence::decrement(w, 0x1000),
+            11 => sequence::fence_64_upper_first(w, 0x1000, 7),
             _ => sequence::timestamp(w, 0x1000),
         };
         let mut enough = [0; 400];

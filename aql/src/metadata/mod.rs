@@ -82,7 +82,8 @@ impl MetadataHeader {
 /// Address of the record of packet `index` in a queue whose ring of `packets` slots (a power of two) is at `ring`.
 pub const fn address(ring: u64, packets: u32, index: u64) -> u64 {
     let slot = index & (packets as u64).wrapping_sub(1);
-    ring.wrapping_add(packets as u64 * PACKET_BYTES as u64).wrapping_add(slot * BYTES as u64)
+    ring.wrapping_add(packets as u64 * PACKET_BYTES as u64)
+        .wrapping_add(slot.wrapping_mul(BYTES as u64))
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ mod tests {
     fn what_does_not_fit_is_told() {
         assert_eq!(
             Pm4Indirect::new(0x1002, 0).check().unwrap_err().to_string(),
-            "PM4_IB: address = 0x1002, needed at most 0xfffffffffffc and a multiple of 0x4"
+            "PM4_IB: address = 0x1002, needed 0x0 to 0xfffffffffffc, a multiple of 0x4"
         );
         assert!(Pm4Indirect::new(0x1000, 0x10_0000).check().is_err());
         assert_eq!(Pm4Indirect::new(0x1000, 0xf_ffff).check(), Ok(()));

@@ -82,6 +82,19 @@ pub enum FieldError {
         /// The bits.
         bits: u32,
     },
+    /// The number is outside a range.
+    Range {
+        /// The packet or sequence.
+        packet: &'static str,
+        /// What it is the number of.
+        field: &'static str,
+        /// The number.
+        value: u64,
+        /// The least that can be.
+        min: u64,
+        /// The most that can be.
+        max: u64,
+    },
     /// This hardware has no such packet.
     NoSuchPacket {
         /// The packet.
@@ -94,12 +107,9 @@ impl fmt::Display for FieldError {
         match *self {
             FieldError::Unfit { packet, field, value, bits, bias } => {
                 let unit = 1u64 << bits.trailing_zeros().min(63);
-                write!(
-                    f,
-                    "{packet}: {field} = {value:#x}, needed at most {:#x}",
-                    bits.wrapping_add(bias)
-                )?;
-                if unit > 1 { write!(f, " and a multiple of {unit:#x}") } else { Ok(()) }
+                let last = bits.wrapping_add(bias);
+                write!(f, "{packet}: {field} = {value:#x}, needed {bias:#x} to {last:#x}")?;
+                if unit > 1 { write!(f, ", a multiple of {unit:#x}") } else { Ok(()) }
             }
             FieldError::Absent { packet, field, value } => {
                 write!(
@@ -109,6 +119,12 @@ impl fmt::Display for FieldError {
             }
             FieldError::Reserved { packet, dword, bits } => {
                 write!(f, "{packet}: reserved bits {bits:#010x} of dword {dword} are set, needed 0")
+            }
+            FieldError::Range { packet, field, value, min, max } if min == max => {
+                write!(f, "{packet}: {field} = {value}, needed {min}")
+            }
+            FieldError::Range { packet, field, value, min, max } => {
+                write!(f, "{packet}: {field} = {value}, needed {min} to {max}")
             }
             FieldError::NoSuchPacket { packet } => {
                 write!(f, "{packet}: this hardware has no such packet")

@@ -27,9 +27,9 @@ impl Variants {
     /// Every variant.
     pub const ALL: Variants = Variants(u32::MAX);
 
-    /// The variant of bit `index` alone.
+    /// The variant of bit `index` alone; none when there is no such bit.
     pub const fn one(index: u32) -> Variants {
-        Variants(1 << index)
+        Variants(if index < u32::BITS { 1 << index } else { 0 })
     }
 
     /// What is in either.
@@ -93,32 +93,50 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// The bits of the dword.
-    #[inline(always)]
-    pub const fn mask(&self) -> u32 {
-        mask(self.high(), self.low as u32)
+    /// The value's bits, counted from 0.
+    const fn bits(&self) -> u32 {
+        match 1u32.checked_shl(self.width as u32) {
+            Some(end) => end.wrapping_sub(1),
+            None => u32::MAX,
+        }
     }
 
-    const fn high(&self) -> u32 {
-        self.low as u32 + self.width as u32 - 1
+    /// The bits of the dword.
+    pub const fn mask(&self) -> u32 {
+        match self.bits().checked_shl(self.low as u32) {
+            Some(mask) => mask,
+            None => 0,
+        }
     }
 
     /// The bits of the value.
-    #[inline(always)]
     pub const fn value_mask(&self) -> u64 {
-        room(self.high(), self.low as u32, self.shift as u32)
+        match (self.bits() as u64).checked_shl(self.shift as u32) {
+            Some(mask) => mask,
+            None => 0,
+        }
     }
 
     /// The dword's bits for a value.
-    #[inline(always)]
     pub const fn place(&self, value: u64) -> u32 {
-        place(value, self.high(), self.low as u32, self.shift as u32)
+        match (value & self.value_mask()).checked_shr(self.shift as u32) {
+            Some(bits) => match (bits as u32).checked_shl(self.low as u32) {
+                Some(bits) => bits,
+                None => 0,
+            },
+            None => 0,
+        }
     }
 
     /// The value's bits of a dword.
-    #[inline(always)]
     pub const fn take(&self, word: u32) -> u64 {
-        take(word, self.high(), self.low as u32, self.shift as u32)
+        match (word & self.mask()).checked_shr(self.low as u32) {
+            Some(bits) => match (bits as u64).checked_shl(self.shift as u32) {
+                Some(bits) => bits,
+                None => 0,
+            },
+            None => 0,
+        }
     }
 }
 
@@ -292,6 +310,14 @@ pub trait Packet: Copy {
 pub trait HasPayload: Packet {
     /// How many dwords follow, by what the packet says.
     fn payload(&self) -> usize;
+
+    /// Whether hardware takes the packet for as long as it says, beyond what each field can hold.
+    ///
+    /// # Errors
+    /// The field that says another length.
+    fn check_payload(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -309,6 +335,20 @@ mod tests {
         byte: u8 = 0[15:8];
         /// A number in units of 4 less one.
         number: u64 (minus 1) = 1[31:2] << 2;
+    }
+
+    #[test]
+    fn pieces_of_any_numbers() {
+        for counter in 0..100_000u32 {
+            // Three numbers of 0 to 80 from one counter.
+            let bits = counter.wrapping_mul(0x9e37_79b9);
+            let number = |shift: u32| ((bits >> shift & 0xff) % 81) as u8;
+            let (low, width, shift) = (number(0), number(8), number(16));
+            let piece = Piece { name: "any", dword: 0, low, width, shift };
+            assert_eq!(piece.place(u64::MAX) & !piece.mask(), 0);
+            assert_eq!(piece.take(u32::MAX) & !piece.value_mask(), 0);
+        }
+        assert_eq!(Variants::one(32), Variants(0));
     }
 
     #[test]

@@ -71,6 +71,11 @@ pub enum WriteError {
         /// The dwords given.
         got: usize,
     },
+    /// The packet is one that dwords follow.
+    NeedsPayload {
+        /// The packet.
+        packet: &'static str,
+    },
     /// A field cannot be encoded.
     Field(FieldError),
 }
@@ -82,7 +87,10 @@ impl fmt::Display for WriteError {
                 write!(f, "{packet}: needed room for {needed} dwords, {left} are left")
             }
             WriteError::Payload { packet, needed, got } => {
-                write!(f, "{packet}: says that {needed} dwords follow, got {got}")
+                write!(f, "{packet}: says that {needed} dwords follow it, got {got}")
+            }
+            WriteError::NeedsPayload { packet } => {
+                write!(f, "{packet}: dwords follow it; needed push_with, got push")
             }
             WriteError::Field(error) => error.fmt(f),
         }
@@ -145,9 +153,19 @@ impl<S: Sink, V: Copy> Writer<S, V> {
     #[inline(always)]
     pub fn push<P: Packet<Variant = V>>(&mut self, packet: &P) -> Result<(), WriteError> {
         if P::LAYOUT.payload {
-            return Err(WriteError::Payload { packet: P::LAYOUT.name, needed: 1, got: 0 });
+            return Err(WriteError::NeedsPayload { packet: P::LAYOUT.name });
         }
-        self.store(packet, &[])
+        self.store(packet, &[], Ok(()))
+    }
+
+    /// Writes packets that another writer made, all or none of them. `what` they are is for the error.
+    pub(crate) fn append(&mut self, what: &'static str, words: &[u32]) -> Result<(), WriteError> {
+        let needed = words.len();
+        if !self.sink.append(words, &[]) {
+            return Err(WriteError::Full { packet: what, needed, left: self.sink.left() });
+        }
+        self.written += needed;
+        Ok(())
     }
 
     /// Writes a packet and what follows it.
@@ -163,7 +181,7 @@ impl<S: Sink, V: Copy> Writer<S, V> {
         if needed != got {
             return Err(WriteError::Payload { packet: P::LAYOUT.name, needed, got });
         }
-        self.store(packet, payload)
+        self.store(packet, payload, packet.check_payload())
     }
 
     #[inline(always)]
@@ -171,10 +189,12 @@ impl<S: Sink, V: Copy> Writer<S, V> {
         &mut self,
         packet: &P,
         payload: &[u32],
+        length: Result<(), FieldError>,
     ) -> Result<(), WriteError> {
         if !packet.fits(self.variant) {
             return Err(refusal(*packet, self.variant));
         }
+        length?;
         let words = packet.to_words(self.variant);
         let needed = P::LAYOUT.dwords + payload.len();
         if !self.sink.append(words.as_ref(), payload) {
@@ -237,7 +257,7 @@ mod tests {
             writer.push_with(&packet, &[1]),
             Err(WriteError::Payload { packet: "SET_SH_REG", needed: 2, got: 1 })
         );
-        assert!(matches!(writer.push(&packet), Err(WriteError::Payload { .. })));
+        assert_eq!(writer.push(&packet), Err(WriteError::NeedsPayload { packet: "SET_SH_REG" }));
         let elsewhere = SetShReg::new(0xc000, 1);
         assert!(matches!(
             writer.push_with(&elsewhere, &[1]),

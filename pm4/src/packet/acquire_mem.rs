@@ -56,7 +56,7 @@ packet! {
     /// shaders that run.
     pub struct AcquireMemGfx9: "ACQUIRE_MEM.gfx9" = 0x58, 7 dwords in generations::GFX9;
     source "soc15d.h, PACKET3_ACQUIRE_MEM; PAL of March 2024, PM4_MEC_ACQUIRE_MEM";
-    /// Act on non-coherent lines of L2 (memory type NC).
+    /// Act on lines of L2 whose memory type is NC or below it: MTYPE 0 (RW) and 1 (NC).
     tc_nc_action_ena: bool = 1[3:3];
     /// Act on write-combined lines of L2 (memory type WC).
     tc_wc_action_ena: bool = 1[4:4];

@@ -19,7 +19,8 @@ packet! {
 
 packet! {
     /// PRED_EXEC: the next dwords are executed by some of the GPU's parts only. On gfx94x and gfx950 the parts
-    /// are the XCCs of a partition; it works in indirect buffers, not in the ring itself.
+    /// are the XCCs of a partition; it works in indirect buffers, not in the ring itself. On gfx10 and later only
+    /// the front end of graphics queues (PFP) is documented to take it.
     pub struct PredExec: "PRED_EXEC" = 0x23, 2 dwords in generations::ALL;
     source "ROCr, amd_gpu_pm4.h, PM4_PRED_EXEC; PAL, PM4_PFP_PRED_EXEC";
     /// How many dwords behind this packet it is about: whole packets.

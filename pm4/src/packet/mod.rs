@@ -10,7 +10,8 @@
 /// Declares a type-3 packet for [`layout!`](crate::layout!): adds the header and its two flags.
 ///
 /// `"NAME" = opcode, n dwords` is a packet of a fixed length. `"NAME" = opcode, n dwords + payload` is one with
-/// further dwords behind these; it has a field `dwords`, its whole length.
+/// further dwords behind these; it has a field `dwords`, its whole length. `checked check` names a function that
+/// finds fault with that length, for where hardware takes fewer than the field can say.
 macro_rules! packet {
     (
         $(#[doc = $doc:literal])*
@@ -32,7 +33,8 @@ macro_rules! packet {
     };
     (
         $(#[doc = $doc:literal])*
-        $vis:vis struct $Name:ident: $amd:literal = $opcode:literal, $dwords:literal dwords + payload in $variants:expr;
+        $vis:vis struct $Name:ident: $amd:literal = $opcode:literal, $dwords:literal dwords + payload
+            $(checked $check:ident)? in $variants:expr;
         source $source:literal;
         $($fields:tt)*
     ) => {
@@ -53,6 +55,12 @@ macro_rules! packet {
         impl $crate::layout::HasPayload for $Name {
             fn payload(&self) -> usize {
                 (self.dwords as usize).saturating_sub($dwords)
+            }
+
+            fn check_payload(&self) -> ::core::result::Result<(), $crate::layout::FieldError> {
+                $crate::packet::check_dwords($amd, self.dwords, $dwords, 0x4001)?;
+                $(self.$check()?;)?
+                Ok(())
             }
         }
     };
@@ -124,7 +132,16 @@ pub use write_data::{WriteData, WriteDataRegister, WriteDestination};
 
 use crate::Header;
 use crate::generation::Generation;
-use crate::layout::Layout;
+use crate::layout::{FieldError, Layout};
+
+/// Refuses a length outside a range.
+fn check_dwords(packet: &'static str, dwords: u32, min: u32, max: u32) -> Result<(), FieldError> {
+    if dwords >= min && dwords <= max {
+        return Ok(());
+    }
+    let (value, min, max) = (dwords.into(), min.into(), max.into());
+    Err(FieldError::Range { packet, field: "dwords", value, min, max })
+}
 
 /// Every layout of a packet that there is, by opcode; of forms of one packet, those that are more particular
 /// first.

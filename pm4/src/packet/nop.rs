@@ -1,10 +1,12 @@
 //! NOP: does nothing.
 
+use super::check_dwords;
 use crate::generation::{Generation, generations};
+use crate::layout::FieldError;
 
 packet! {
     /// NOP that carries dwords which the command processor skips: padding, or data that other packets point at.
-    pub struct Nop: "NOP" = 0x10, 1 dwords + payload in generations::ALL;
+    pub struct Nop: "NOP" = 0x10, 1 dwords + payload checked longest in generations::ALL;
     source "PAL, PM4_MEC_NOP; nvd.h, soc15d.h, PACKET3_NOP";
 }
 
@@ -16,8 +18,13 @@ packet! {
 }
 
 impl Nop {
-    /// A NOP that skips `payload` dwords, one at least.
+    /// A NOP that skips `payload` dwords, 1 to 16383.
     pub const fn skipping(payload: u32) -> Nop {
         Nop { dwords: payload.wrapping_add(1), ..Nop::ZERO }
+    }
+
+    /// One dword more and the count is that of [`NopHeader`]: the payload would be executed.
+    fn longest(&self) -> Result<(), FieldError> {
+        check_dwords(Nop::LAYOUT.name, self.dwords, 2, 0x4000)
     }
 }

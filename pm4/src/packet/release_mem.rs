@@ -88,7 +88,7 @@ packet! {
     tcl1_action_ena: bool = 1[16:16] in generations::GFX9;
     /// Invalidate L2.
     tc_action_ena: bool = 1[17:17] in generations::GFX9;
-    /// Act on non-coherent lines of L2 (memory type NC).
+    /// Act on lines of L2 whose memory type is NC or below it: MTYPE 0 (RW) and 1 (NC).
     tc_nc_action_ena: bool = 1[19:19] in generations::GFX9;
     /// Act on write-combined lines of L2 (memory type WC).
     tc_wc_action_ena: bool = 1[20:20] in generations::GFX9;

@@ -1,6 +1,8 @@
 //! Packets that write registers: SET_SH_REG and the like.
 
+use super::check_dwords;
 use crate::generation::{Generation, generations};
+use crate::layout::FieldError;
 
 crate::names! {
     /// What a register write does beside writing.
@@ -37,7 +39,8 @@ macro_rules! of_registers {
             pub const START: u32 = $start;
 
             /// Writes `count` registers, from the one whose address in dwords is `register`. When that is in
-            /// another space the packet cannot be encoded.
+            /// another space the packet cannot be encoded; when `count` is zero or the last is behind the space the
+            /// writer refuses it.
             pub const fn new(register: u32, count: u32) -> $Name {
                 $Name {
                     dwords: count.wrapping_add(2),
@@ -50,6 +53,21 @@ macro_rules! of_registers {
             pub const fn register(&self) -> u32 {
                 self.reg_offset.wrapping_add($start)
             }
+
+            /// At least one register, none behind the end of the space.
+            fn row(&self) -> Result<(), FieldError> {
+                let left = ($end - $start as u32).saturating_sub(self.reg_offset);
+                if left == 0 {
+                    return Err(FieldError::Range {
+                        packet: $Name::LAYOUT.name,
+                        field: "reg_offset",
+                        value: self.reg_offset.into(),
+                        min: 0,
+                        max: $end - $start - 1,
+                    });
+                }
+                check_dwords($Name::LAYOUT.name, self.dwords, 3, left.saturating_add(2).min(0x4001))
+            }
         }
     };
 }
@@ -57,7 +75,7 @@ macro_rules! of_registers {
 packet! {
     /// SET_SH_REG: writes registers that follow one another, those of a shader's state. The values are the
     /// payload.
-    pub struct SetShReg: "SET_SH_REG" = 0x76, 2 dwords + payload in generations::ALL;
+    pub struct SetShReg: "SET_SH_REG" = 0x76, 2 dwords + payload checked row in generations::ALL;
     source "PAL, PM4_MEC_SET_SH_REG; nvd.h, soc15d.h, PACKET3_SET_SH_REG";
     /// The first register, in dwords from 0x2c00.
     reg_offset: u32 = 1[15:0];
@@ -70,7 +88,7 @@ of_registers!(SetShReg, 0x2c00, 0x3000);
 
 packet! {
     /// SET_SH_REG_INDEX: SET_SH_REG that can combine the value with one of the kernel driver's.
-    pub struct SetShRegIndex: "SET_SH_REG_INDEX" = 0x9b, 2 dwords + payload in generations::ALL;
+    pub struct SetShRegIndex: "SET_SH_REG_INDEX" = 0x9b, 2 dwords + payload checked row in generations::ALL;
     source "PAL, PM4_MEC_SET_SH_REG_INDEX";
     /// The first register, in dwords from 0x2c00.
     reg_offset: u32 = 1[15:0];
@@ -83,7 +101,7 @@ of_registers!(SetShRegIndex, 0x2c00, 0x3000);
 
 packet! {
     /// SET_CONFIG_REG: writes configuration registers that follow one another. The values are the payload.
-    pub struct SetConfigReg: "SET_CONFIG_REG" = 0x68, 2 dwords + payload in generations::ALL;
+    pub struct SetConfigReg: "SET_CONFIG_REG" = 0x68, 2 dwords + payload checked row in generations::ALL;
     source "PAL, PM4_MEC_SET_CONFIG_REG; nvd.h, soc15d.h, PACKET3_SET_CONFIG_REG";
     /// The first register, in dwords from 0x2000.
     reg_offset: u32 = 1[15:0];
@@ -97,7 +115,7 @@ of_registers!(SetConfigReg, 0x2000, 0x2c00);
 packet! {
     /// SET_UCONFIG_REG: writes registers that user queues may write (GRBM_GFX_INDEX, performance counters,
     /// thread trace) and that follow one another. The values are the payload.
-    pub struct SetUconfigReg: "SET_UCONFIG_REG" = 0x79, 2 dwords + payload in generations::ALL;
+    pub struct SetUconfigReg: "SET_UCONFIG_REG" = 0x79, 2 dwords + payload checked row in generations::ALL;
     source "PAL, PM4_MEC_SET_UCONFIG_REG; nvd.h, soc15d.h, PACKET3_SET_UCONFIG_REG";
     /// The first register, in dwords from 0xc000.
     reg_offset: u32 = 1[15:0];
@@ -116,31 +134,64 @@ packet! {
     vqid: u16 = 1[25:16];
 }
 
+/// The lengths of the packets that set packed pairs: three dwords for each two registers.
+macro_rules! of_packed {
+    ($Name:ident, $most:literal) => {
+        impl $Name {
+            /// Writes `count` registers, an even number.
+            pub const fn new(count: u16) -> $Name {
+                $Name {
+                    dwords: 2 + (count as u32).div_ceil(2) * 3,
+                    reg_writes_count: count,
+                    ..$Name::ZERO
+                }
+            }
+
+            /// The number of registers is even and that of the dwords goes with it.
+            fn packed(&self) -> Result<(), FieldError> {
+                let (packet, count) = ($Name::LAYOUT.name, self.reg_writes_count);
+                let (field, value) = ("reg_writes_count", u64::from(count));
+                if count == 0 {
+                    return Err(FieldError::Range { packet, field, value, min: 2, max: $most });
+                }
+                if count > $most || !count.is_multiple_of(2) {
+                    return Err(FieldError::Unfit { packet, field, value, bits: $most, bias: 0 });
+                }
+                let needed = $Name::new(count).dwords;
+                check_dwords(packet, self.dwords, needed, needed)
+            }
+        }
+    };
+}
+
 packet! {
     /// SET_SH_REG_PAIRS_PACKED of gfx11: writes registers anywhere in the space of SET_SH_REG. The payload is,
     /// for each two registers, their offsets (15:0 and 31:16 of a dword) and two values.
-    pub struct SetShRegPairsPacked: "SET_SH_REG_PAIRS_PACKED" = 0xbb, 2 dwords + payload in generations::GFX11;
+    pub struct SetShRegPairsPacked: "SET_SH_REG_PAIRS_PACKED" = 0xbb, 2 dwords + payload checked packed in generations::GFX11;
     source "PAL, PM4_MEC_SET_SH_REG_PAIRS_PACKED";
     /// How many registers, an even number: repeat one where there is an odd one.
     reg_writes_count: u16 = 1[15:0];
 }
+of_packed!(SetShRegPairsPacked, 0x2aaa);
 
 packet! {
     /// SET_SH_REG_PAIRS_PACKED of gfx12, where it has another opcode than on gfx11.
-    pub struct SetShRegPairsPackedGfx12: "SET_SH_REG_PAIRS_PACKED.gfx12" = 0xbc, 2 dwords + payload in generations::GFX12;
+    pub struct SetShRegPairsPackedGfx12: "SET_SH_REG_PAIRS_PACKED.gfx12" = 0xbc, 2 dwords + payload checked packed in generations::GFX12;
     source "PAL, PM4_MEC_SET_SH_REG_PAIRS_PACKED of gfx12";
     /// How many registers, an even number: repeat one where there is an odd one.
     reg_writes_count: u16 = 1[15:0];
 }
+of_packed!(SetShRegPairsPackedGfx12, 0x2aaa);
 
 packet! {
     /// SET_SH_REG_PAIRS_PACKED_N: the same for the few registers that fit the command processor's fast path (up
     /// to 14).
-    pub struct SetShRegPairsPackedN: "SET_SH_REG_PAIRS_PACKED_N" = 0xbd, 2 dwords + payload in generations::GFX11_ON;
+    pub struct SetShRegPairsPackedN: "SET_SH_REG_PAIRS_PACKED_N" = 0xbd, 2 dwords + payload checked packed in generations::GFX11_ON;
     source "PAL, PM4_MEC_SET_SH_REG_PAIRS_PACKED_N";
     /// How many registers, an even number.
     reg_writes_count: u16 = 1[15:0];
 }
+of_packed!(SetShRegPairsPackedN, 14);
 
 packet! {
     /// SET_SH_REG_PAIRS: writes registers anywhere in the space of SET_SH_REG. The payload is an offset and a

@@ -1,9 +1,10 @@
 //! Running a kernel.
 
 use super::registers::*;
+use super::whole::{check_address, check_xccs, only_on, whole};
 use crate::generation::Generation;
 use crate::layout::{FieldError, Sink, WriteError, Writer};
-use crate::packet::{DispatchDirect, PredExec, SetShReg};
+use crate::packet::{DispatchDirect, SetShReg};
 use crate::register::{
     ComputeDispatchInitiator, ComputeNumThreadX, ComputeNumThreadY, ComputeNumThreadZ,
     ComputePgmRsrc3,
@@ -81,10 +82,32 @@ pub struct Scratch {
     pub base: u64,
     /// Register COMPUTE_TMPRING_SIZE: waves and memory for each, in units of the generation.
     pub tmpring_size: u32,
-    /// XCCs that share the memory; 1 where there is only one.
+    /// XCCs that share the memory: 1 to 8 on gfx94x and gfx950, elsewhere 1.
     pub xccs: u8,
-    /// From the memory of one XCC to that of the next, in bytes.
+    /// From the memory of one XCC to that of the next, in bytes: a multiple of 256. Not looked at for one XCC.
     pub stride: u64,
+}
+
+impl Scratch {
+    fn check(&self, generation: Generation) -> Result<(), FieldError> {
+        check_xccs(NAME, "scratch.xccs", self.xccs, generation)?;
+        check_address(NAME, "scratch.base", self.base, IN_256)?;
+        let Some(others) = self.xccs.checked_sub(1).filter(|others| *others > 0) else {
+            return Ok(());
+        };
+        let (field, value) = ("scratch.stride", self.stride);
+        check_address(NAME, field, value, IN_256)?;
+        let max = (IN_256 - self.base) / u64::from(others);
+        if value > max {
+            return Err(FieldError::Range { packet: NAME, field, value, min: 0, max });
+        }
+        Ok(())
+    }
+
+    /// Address of the memory of one XCC.
+    const fn base_of(&self, xcc: u8) -> u64 {
+        self.base.wrapping_add(self.stride.wrapping_mul(xcc as u64))
+    }
 }
 
 /// What a dispatch needs to know. Most of it is in the kernel's descriptor.
@@ -125,16 +148,37 @@ impl Dispatch<'_> {
         wave32: false,
     };
 
-    fn initiator(&self, generation: Generation) -> u32 {
-        let [initiator] = ComputeDispatchInitiator {
+    /// The register COMPUTE_DISPATCH_INITIATOR.
+    fn initiator(&self, generation: Generation) -> Result<u32, FieldError> {
+        let initiator = ComputeDispatchInitiator {
             compute_shader_en: true,
             partial_tg_en: self.grid.is_partial(),
             force_start_at_000: true,
-            cs_w32_en: self.wave32 && generation.has_wave32(),
+            cs_w32_en: self.wave32,
             ..ComputeDispatchInitiator::ZERO
+        };
+        initiator.check(generation)?;
+        let [initiator] = initiator.encode(generation);
+        Ok(initiator)
+    }
+
+    /// Refuses addresses that the registers would cut off, and what there is too much of.
+    fn check(&self, generation: Generation) -> Result<(), FieldError> {
+        check_address(NAME, "code", self.code, IN_256)?;
+        if self.user_data.len() > 16 {
+            let value = self.user_data.len() as u64;
+            return Err(FieldError::Range {
+                packet: NAME,
+                field: "length of user_data",
+                value,
+                min: 0,
+                max: 16,
+            });
         }
-        .encode(generation);
-        initiator
+        match &self.scratch {
+            Some(scratch) => scratch.check(generation),
+            None => Ok(()),
+        }
     }
 }
 
@@ -147,6 +191,12 @@ fn set<S: Sink>(
     to.push_with(&SetShReg::new(register, values.len() as u32), values)
 }
 
+/// What errors call the whole.
+const NAME: &str = "dispatch";
+
+/// Addresses that COMPUTE_PGM_LO and HI, and those of the scratch base, can hold.
+const IN_256: u64 = 0xffff_ffff_ff00;
+
 /// An address in units of 256 bytes, as two registers.
 const fn in_256(address: u64) -> [u32; 2] {
     [(address >> 8) as u32, (address >> 40) as u32]
@@ -158,16 +208,11 @@ fn set_scratch<S: Sink>(
     to: &mut Writer<S, Generation>,
     scratch: &Scratch,
 ) -> Result<(), WriteError> {
-    for xcc in 0..scratch.xccs.max(1) {
-        let base = scratch.base.wrapping_add(scratch.stride.wrapping_mul(xcc.into()));
+    for xcc in 0..scratch.xccs {
         if scratch.xccs > 1 {
-            to.push(&PredExec {
-                device_select: 1u8.checked_shl(xcc.into()).unwrap_or(0),
-                exec_count: 4,
-                ..PredExec::ZERO
-            })?;
+            to.push(&only_on(xcc, 4))?;
         }
-        set(to, COMPUTE_DISPATCH_SCRATCH_BASE_LO, &in_256(base))?;
+        set(to, COMPUTE_DISPATCH_SCRATCH_BASE_LO, &in_256(scratch.base_of(xcc)))?;
     }
     Ok(())
 }
@@ -186,40 +231,62 @@ fn set_scratch<S: Sink>(
 ///
 /// Order and registers are those of kfdtest (Dispatch.cpp) and tinygrad (ops_amd.py). Registers about counters
 /// and masks of compute units are left as the kernel driver set them up for the queue. Up to 53 dwords, with
-/// scratch 6 more for each XCC.
+/// scratch 4 more, or 6 for each of several XCCs. Scratch for several XCCs works in indirect buffers only, as it
+/// takes PRED_EXEC.
 ///
 /// # Errors
-/// When there are more than 16 user data, a workgroup is larger than the registers can say (0x1fff work-items
-/// in x and y on gfx12), or there is no room.
+/// When an address is not a multiple of 256 or has more than 48 bits, there are more than 16 user data, a
+/// workgroup is larger than the registers can say (0x1fff work-items in x and y on gfx12), the generation has no
+/// waves of 32 or not so many XCCs, or there is no room.
 #[inline]
 pub fn dispatch<S: Sink>(
     to: &mut Writer<S, Generation>,
     dispatch: &Dispatch<'_>,
 ) -> Result<(), WriteError> {
     let generation = to.variant();
-    let user_data = dispatch.user_data;
-    if user_data.len() > 16 {
-        return Err(WriteError::Payload {
-            packet: "SET_SH_REG of COMPUTE_USER_DATA",
-            needed: 16,
-            got: user_data.len(),
-        });
-    }
-    set(to, COMPUTE_PGM_LO, &in_256(dispatch.code))?;
-    set(to, COMPUTE_PGM_RSRC1, &[dispatch.rsrc1, dispatch.rsrc2])?;
-    if let Some(register) = ComputePgmRsrc3::REGISTER.address(generation) {
-        set(to, register, &[dispatch.rsrc3])?;
-    }
-    set(to, COMPUTE_TMPRING_SIZE, &[dispatch.scratch.map_or(0, |scratch| scratch.tmpring_size)])?;
-    if let Some(scratch) = &dispatch.scratch {
-        set_scratch(to, scratch)?;
-    }
-    set(to, COMPUTE_RESTART_X, &[0; 3])?;
-    if !user_data.is_empty() {
-        set(to, COMPUTE_USER_DATA_0, user_data)?;
-    }
-    set(to, COMPUTE_RESOURCE_LIMITS, &[dispatch.resource_limits])?;
+    dispatch.check(generation)?;
     let [x, y, z] = dispatch.grid.num_thread(generation)?;
-    set(to, COMPUTE_START_X, &[0, 0, 0, x, y, z])?;
-    to.push(&DispatchDirect::new(dispatch.grid.workgroups, dispatch.initiator(generation)))
+    let initiator = dispatch.initiator(generation)?;
+    whole(to, NAME, |to| {
+        set(to, COMPUTE_PGM_LO, &in_256(dispatch.code))?;
+        set(to, COMPUTE_PGM_RSRC1, &[dispatch.rsrc1, dispatch.rsrc2])?;
+        if let Some(register) = ComputePgmRsrc3::REGISTER.address(generation) {
+            set(to, register, &[dispatch.rsrc3])?;
+        }
+        let tmpring_size = dispatch.scratch.map_or(0, |scratch| scratch.tmpring_size);
+        set(to, COMPUTE_TMPRING_SIZE, &[tmpring_size])?;
+        if let Some(scratch) = &dispatch.scratch {
+            set_scratch(to, scratch)?;
+        }
+        set(to, COMPUTE_RESTART_X, &[0; 3])?;
+        if !dispatch.user_data.is_empty() {
+            set(to, COMPUTE_USER_DATA_0, dispatch.user_data)?;
+        }
+        set(to, COMPUTE_RESOURCE_LIMITS, &[dispatch.resource_limits])?;
+        set(to, COMPUTE_START_X, &[0, 0, 0, x, y, z])?;
+        to.push(&DispatchDirect::new(dispatch.grid.workgroups, initiator))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Layout;
+    use crate::register::{
+        ComputeDispatchScratchBaseHi, ComputeDispatchScratchBaseLo, ComputePgmHi, ComputePgmLo,
+    };
+
+    #[test]
+    fn addresses_are_those_that_registers_hold() {
+        for generation in Generation::ALL {
+            let bits = |layout: &Layout| -> u64 {
+                let pieces = layout.fields[0].placement(generation.set()).unwrap().pieces;
+                pieces.iter().map(|piece| piece.value_mask()).sum()
+            };
+            assert_eq!(bits(ComputePgmLo::LAYOUT) + bits(ComputePgmHi::LAYOUT), IN_256);
+            let base = bits(ComputeDispatchScratchBaseLo::LAYOUT)
+                + bits(ComputeDispatchScratchBaseHi::LAYOUT);
+            assert_eq!(base, IN_256);
+        }
+    }
 }

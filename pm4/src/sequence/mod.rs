@@ -1,7 +1,11 @@
 //! Sequences of packets: what a compute queue needs to be told, in the order in which it needs it.
 //!
-//! Each function writes into a [`Writer`](crate::layout::Writer) for a generation. When one fails, what it
-//! wrote before that is in the buffer: throw the buffer away.
+//! Each function writes into a [`Writer`](crate::layout::Writer) for a generation: all its packets or, when it
+//! fails, none.
+//!
+//! Where a partition has several XCCs (gfx94x, gfx950) each of them executes every packet. Caches, waits for
+//! memory and dispatches are meant so. What writes memory or interrupts is not: [`fence()`], [`fence_with_interrupt`]
+//! and [`timestamp`] belong into [`on_first_xcc`], [`wait_for_shaders`] is for one XCC.
 //!
 //! ```
 //! use pm4::Generation;
@@ -32,8 +36,10 @@ mod dispatch;
 mod fence;
 mod registers;
 mod wait;
+mod whole;
 
 pub use cache::{Scope, acquire, new_code};
 pub use dispatch::{Dispatch, Grid, Scratch, dispatch};
 pub use fence::{Mailbox, fence, fence_with_interrupt, timestamp};
 pub use wait::{call, wait_for_shaders, wait_until, wait_until_64};
+pub use whole::on_first_xcc;

@@ -1,5 +1,6 @@
 //! Waiting in a queue, and going on elsewhere.
 
+use super::whole::whole;
 use crate::generation::Generation;
 use crate::layout::{Sink, WriteError, Writer};
 use crate::packet::{
@@ -15,21 +16,26 @@ use crate::packet::{
 /// kfdtest (Dispatch.cpp) avoids for that reason, and old firmware of gfx10 hangs on it. Neither touches a
 /// cache: see [`acquire`](super::acquire).
 ///
+/// For one XCC. Several write the same cell, and the first that is done lets all others go on: there
+/// CS_PARTIAL_FLUSH waits, in each for its own shaders (tinygrad does this).
+///
 /// # Errors
-/// When the address is no multiple of 4, or there is no room.
+/// When the address is no multiple of 4, or there is no room for both.
 pub fn wait_for_shaders<S: Sink>(
     to: &mut Writer<S, Generation>,
     cell: u64,
     value: u32,
 ) -> Result<(), WriteError> {
-    to.push(&ReleaseMem {
-        data_sel: DataSelect::SEND_32_BIT_LOW,
-        int_sel: InterruptSelect::SEND_DATA_AND_WRITE_CONFIRM,
-        address: cell,
-        data: value as u64,
-        ..ReleaseMem::END_OF_PIPE
-    })?;
-    wait_until(to, cell, Compare::EQUAL_TO_THE_REFERENCE_VALUE, value)
+    whole(to, "RELEASE_MEM and WAIT_REG_MEM", |to| {
+        to.push(&ReleaseMem {
+            data_sel: DataSelect::SEND_32_BIT_LOW,
+            int_sel: InterruptSelect::SEND_DATA_AND_WRITE_CONFIRM,
+            address: cell,
+            data: value as u64,
+            ..ReleaseMem::END_OF_PIPE
+        })?;
+        wait_until(to, cell, Compare::EQUAL_TO_THE_REFERENCE_VALUE, value)
+    })
 }
 
 /// Waits until 32 bits of memory compare with a value: for another queue, an SDMA engine or the host. `address`
@@ -72,8 +78,9 @@ pub fn wait_until_64<S: Sink>(
 /// Executes the packets of another buffer, `dwords` dwords at `address`, then goes on. The buffer must not call
 /// in turn.
 ///
-/// On gfx9 Linux sets IB_EXE_DISABLE for user queues of PM4 packets (kfd_mqd_manager_v9.c); in queues of AQL
-/// packets the vendor packet PM4_IB does this.
+/// On gfx9 Linux sets IB_EXE_DISABLE for every compute queue (kfd_mqd_manager_v9.c, `update_mqd`). AMD does not
+/// document what that stops; kfdtest calls buffers from queues of PM4 packets there nevertheless, tinygrad and
+/// ROCr with the vendor packet PM4_IB from queues of AQL packets.
 ///
 /// # Errors
 /// When the address is no multiple of 4, the length above 0xfffff, or there is no room.

@@ -2,6 +2,7 @@
 //! of them occurs among the other packets, so they are in [`AQL_LAYOUTS`](super::AQL_LAYOUTS) and not in
 //! [`LAYOUTS`](super::LAYOUTS). No public driver makes such queues.
 
+use super::CachePolicy;
 use crate::version::{Version, versions::*};
 
 /// Declares an AQL packet of SDMA: its fixed bits are format 7:0, op 19:16 and subop 22:20.
@@ -43,14 +44,12 @@ aql_packet! {
     count: u32 = 4[21:0];
     /// Byte swap of the destination; 0 for none.
     dst_sw: u8 = 5[17:16];
-    /// Cache policy of the destination: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    dst_cache_policy: u8 = 5[20:18] in SDMA6;
+    /// Cache policy of the destination.
+    dst_cache_policy: CachePolicy = 5[20:18] in SDMA6;
     /// Byte swap of the source; 0 for none.
     src_sw: u8 = 5[25:24];
-    /// Cache policy of the source: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    src_cache_policy: u8 = 5[28:26] in SDMA6;
+    /// Cache policy of the source.
+    src_cache_policy: CachePolicy = 5[28:26] in SDMA6;
     /// First byte of the source.
     src_addr: u64 = 6[31:0] as src_addr_31_0 | 7[31:0] << 32 as src_addr_63_32;
     /// First byte of the destination.
@@ -76,14 +75,14 @@ aql_packet! {
     /// The fifth signal; 0 for none.
     dependent_addr_4: u64 =
         10[31:0] as dependent_addr_4_31_0 | 11[31:0] << 32 as dependent_addr_4_63_32;
-    /// Cache policy for the first signal: bits 1:0 are L2's, bit 2 keeps it out of the last-level cache.
-    cache_policy0: u8 = 12[2:0] in SDMA6;
+    /// Cache policy for the first signal.
+    cache_policy0: CachePolicy = 12[2:0] in SDMA6;
     /// Cache policy for the second signal.
-    cache_policy1: u8 = 12[7:5] in SDMA6;
+    cache_policy1: CachePolicy = 12[7:5] in SDMA6;
     /// Cache policy for the third signal.
-    cache_policy2: u8 = 12[12:10] in SDMA6;
+    cache_policy2: CachePolicy = 12[12:10] in SDMA6;
     /// Cache policy for the fourth signal.
-    cache_policy3: u8 = 12[17:15] in SDMA6;
+    cache_policy3: CachePolicy = 12[17:15] in SDMA6;
     /// Cache policy for the fifth signal.
-    cache_policy4: u8 = 12[22:20] in SDMA6;
+    cache_policy4: CachePolicy = 12[22:20] in SDMA6;
 }

@@ -1,5 +1,6 @@
 //! ATOMIC and what else changes a number in memory.
 
+use super::{CachePolicy, L2Policy, MallPolicy};
 use crate::version::{Version, versions::*};
 
 pm4::names! {
@@ -146,12 +147,10 @@ packet! {
     looped: bool = 0[16:16] as loop;
     /// Reads and writes encrypted memory (trusted memory zone).
     tmz: bool = 0[18:18];
-    /// Cache policy: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3 bypass), bit 2 keeps
-    /// it out of the last-level cache.
-    cache_policy: u8 = 0[22:20] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL): 0 regular, 1 not to be used again soon, 2 high priority, 3 last
-    /// use.
-    mall_policy: u8 = 0[23:22] in SDMA7;
+    /// Cache policy.
+    cache_policy: CachePolicy = 0[22:20] in SDMA5_2_TO_6;
+    /// Last-level cache policy.
+    mall_policy: MallPolicy = 0[23:22] in SDMA7;
     /// Cache policy valid: the packet's cache policy fields count only with it.
     cpv: bool = 0[24:24] in SDMA5_2_TO_6;
     /// The operation.
@@ -186,13 +185,12 @@ packet! {
     /// Adds one to a counter in memory (PAL counts finished command buffers with it).
     pub struct MemIncr: "MEM_INCR" = 7, 1, 3 dwords in SDMA5_ON;
     source "Linux v6_0_0; PAL gfx10, gfx12: SDMA_PKT_MEM_INCR";
-    /// L2 policy: 0 LRU, 1 stream, 2 no allocation, 3 bypass.
-    l2_policy: u8 = 0[25:24] in SDMA5_2_TO_6;
+    /// L2 policy.
+    l2_policy: L2Policy = 0[25:24] in SDMA5_2_TO_6;
     /// Does not allocate in the last-level cache (MALL).
     llc_policy: bool = 0[26:26] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL): 0 regular, 1 not to be used again soon, 2 high priority, 3 last
-    /// use.
-    mall_policy: u8 = 0[27:26] in SDMA7;
+    /// Last-level cache policy.
+    mall_policy: MallPolicy = 0[27:26] in SDMA7;
     /// Cache policy valid: the packet's cache policy fields count only with it.
     cpv: bool = 0[28:28] in SDMA5_2_TO_6;
     /// The counter, a multiple of 8.

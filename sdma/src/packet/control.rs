@@ -1,5 +1,6 @@
 //! NOP, INDIRECT and conditions: what is executed next.
 
+use super::{CachePolicy, MallPolicy};
 use crate::version::{Version, versions::*};
 
 packet! {
@@ -34,12 +35,10 @@ packet! {
     /// Skips the dwords behind it unless a dword of memory is equal to `reference`.
     pub struct CondExe: "COND_EXE" = 9, 0, 5 dwords in ALL;
     source "Linux vega10, navi10, v6_0_0; PAL gfx10, gfx12: SDMA_PKT_COND_EXE";
-    /// Cache policy: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3 bypass), bit 2 keeps
-    /// it out of the last-level cache.
-    cache_policy: u8 = 0[26:24] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL): 0 regular, 1 not to be used again soon, 2 high priority, 3 last
-    /// use.
-    mall_policy: u8 = 0[27:26] in SDMA7;
+    /// Cache policy.
+    cache_policy: CachePolicy = 0[26:24] in SDMA5_2_TO_6;
+    /// Last-level cache policy.
+    mall_policy: MallPolicy = 0[27:26] in SDMA7;
     /// Cache policy valid: the packet's cache policy fields count only with it.
     cpv: bool = 0[28:28] in SDMA5_2_TO_6;
     /// The dword compared, a multiple of 4.

@@ -1,5 +1,6 @@
 //! COPY_LINEAR and its kin: bytes from one place to another, or to two.
 
+use super::{CachePolicy, MallPolicy};
 use crate::version::{Version, versions::*};
 
 packet! {
@@ -22,20 +23,16 @@ packet! {
     count: u32 (minus 1) = 1[21:0] in SDMA4_0.or(SDMA5_0), 1[29:0] in SDMA4_4.or(SDMA5_2_ON);
     /// Byte swap of the destination; 0 for none, which is what drivers write.
     dst_sw: u8 = 2[17:16] in TO_SDMA6;
-    /// Cache policy of the destination: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    dst_cache_policy: u8 = 2[20:18] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the destination: 0 regular, 1 not to be used again soon,
-    /// 2 high priority, 3 last use.
-    dst_mall_policy: u8 = 2[21:20] in SDMA7;
+    /// Cache policy of the destination.
+    dst_cache_policy: CachePolicy = 2[20:18] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the destination.
+    dst_mall_policy: MallPolicy = 2[21:20] in SDMA7;
     /// Byte swap of the source; 0 for none, which is what drivers write.
     src_sw: u8 = 2[25:24] in TO_SDMA6;
-    /// Cache policy of the source: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    src_cache_policy: u8 = 2[28:26] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the source: 0 regular, 1 not to be used again soon, 2
-    /// high priority, 3 last use.
-    src_mall_policy: u8 = 2[29:28] in SDMA7;
+    /// Cache policy of the source.
+    src_cache_policy: CachePolicy = 2[28:26] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the source.
+    src_mall_policy: MallPolicy = 2[29:28] in SDMA7;
     /// First byte of the source.
     src_addr: u64 = 3[31:0] as src_addr_31_0 | 4[31:0] << 32 as src_addr_63_32;
     /// First byte of the destination.
@@ -56,12 +53,10 @@ packet! {
     backwards: bool = 0[25:25];
     /// Number of bytes.
     count: u32 (minus 1) = 1[29:0];
-    /// Last-level cache (MALL) policy of the destination: 0 regular, 1 not to be used again soon,
-    /// 2 high priority, 3 last use.
-    dst_mall_policy: u8 = 2[21:20];
-    /// Last-level cache (MALL) policy of the source: 0 regular, 1 not to be used again soon, 2
-    /// high priority, 3 last use.
-    src_mall_policy: u8 = 2[29:28];
+    /// Last-level cache policy of the destination.
+    dst_mall_policy: MallPolicy = 2[21:20];
+    /// Last-level cache policy of the source.
+    src_mall_policy: MallPolicy = 2[29:28];
     /// First byte of the source.
     src_addr: u64 = 3[31:0] as src_addr_31_0 | 4[31:0] << 32 as src_addr_63_32;
     /// First byte of the destination.
@@ -95,28 +90,22 @@ packet! {
     count: u32 (minus 1) = 1[21:0] in SDMA4.or(SDMA5_0), 1[29:0] in SDMA5_2_ON;
     /// Byte swap of the second destination; 0 for none, which is what drivers write.
     dst2_sw: u8 = 2[9:8] in TO_SDMA6;
-    /// Cache policy of the second destination: bits 1:0 are L2's (0 LRU, 1 stream, 2 no
-    /// allocation, 3 bypass), bit 2 keeps it out of the last-level cache.
-    dst2_cache_policy: u8 = 2[12:10] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the second destination: 0 regular, 1 not to be used
-    /// again soon, 2 high priority, 3 last use.
-    dst2_mall_policy: u8 = 2[13:12] in SDMA7;
+    /// Cache policy of the second destination.
+    dst2_cache_policy: CachePolicy = 2[12:10] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the second destination.
+    dst2_mall_policy: MallPolicy = 2[13:12] in SDMA7;
     /// Byte swap of the first destination; 0 for none, which is what drivers write.
     dst1_sw: u8 = 2[17:16] in TO_SDMA6;
-    /// Cache policy of the first destination: bits 1:0 are L2's (0 LRU, 1 stream, 2 no
-    /// allocation, 3 bypass), bit 2 keeps it out of the last-level cache.
-    dst1_cache_policy: u8 = 2[20:18] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the first destination: 0 regular, 1 not to be used again
-    /// soon, 2 high priority, 3 last use.
-    dst1_mall_policy: u8 = 2[21:20] in SDMA7;
+    /// Cache policy of the first destination.
+    dst1_cache_policy: CachePolicy = 2[20:18] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the first destination.
+    dst1_mall_policy: MallPolicy = 2[21:20] in SDMA7;
     /// Byte swap of the source; 0 for none, which is what drivers write.
     src_sw: u8 = 2[25:24] in TO_SDMA6;
-    /// Cache policy of the source: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    src_cache_policy: u8 = 2[28:26] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the source: 0 regular, 1 not to be used again soon, 2
-    /// high priority, 3 last use.
-    src_mall_policy: u8 = 2[29:28] in SDMA7;
+    /// Cache policy of the source.
+    src_cache_policy: CachePolicy = 2[28:26] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the source.
+    src_mall_policy: MallPolicy = 2[29:28] in SDMA7;
     /// First byte of the source.
     src_addr: u64 = 3[31:0] as src_addr_31_0 | 4[31:0] << 32 as src_addr_63_32;
     /// First byte of the first destination.

@@ -1,6 +1,6 @@
 //! Copies by physical address and page. User queues have no use for them.
 
-use super::Mtype;
+use super::{L2Policy, MallPolicy, Mtype};
 use crate::version::{Version, versions::*};
 
 packet! {
@@ -15,22 +15,20 @@ packet! {
     all: bool = 0[31:31];
     /// Number of bytes as stored; AMD does not say whether that is less one.
     count: u32 = 1[21:0];
-    /// Last-level cache (MALL) policy of the destination: 0 regular, 1 not to be used again soon,
-    /// 2 high priority, 3 last use.
-    dst_mall_policy: u8 = 2[3:2] in SDMA7;
+    /// Last-level cache policy of the destination.
+    dst_mall_policy: MallPolicy = 2[3:2] in SDMA7;
     /// Memory type of the destination.
     dst_mtype: Mtype = 2[5:3] in SDMA5_TO_6;
-    /// L2 policy of the destination: 0 LRU, 1 stream, 2 no allocation, 3 bypass.
-    dst_l2_policy: u8 = 2[7:6] in SDMA5_TO_6;
+    /// L2 policy of the destination.
+    dst_l2_policy: L2Policy = 2[7:6] in SDMA5_TO_6;
     /// Last-level cache policy of the destination: keeps it out, as `llc_policy` elsewhere.
     dst_llc: bool = 2[8:8] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the source: 0 regular, 1 not to be used again soon, 2
-    /// high priority, 3 last use.
-    src_mall_policy: u8 = 2[11:10] in SDMA7;
+    /// Last-level cache policy of the source.
+    src_mall_policy: MallPolicy = 2[11:10] in SDMA7;
     /// Memory type of the source.
     src_mtype: Mtype = 2[13:11] in SDMA5_TO_6;
-    /// L2 policy of the source: 0 LRU, 1 stream, 2 no allocation, 3 bypass.
-    src_l2_policy: u8 = 2[15:14] in SDMA5_TO_6;
+    /// L2 policy of the source.
+    src_l2_policy: L2Policy = 2[15:14] in SDMA5_TO_6;
     /// Byte swap of the destination; 0 for none, which is what drivers write.
     dst_sw: u8 = 2[17:16] in SDMA4.or(SDMA5_0), 2[18:17] in SDMA5_2_TO_6;
     /// Last-level cache policy of the source: keeps it out, as `llc_policy` elsewhere.
@@ -72,14 +70,14 @@ packet! {
     addr_pair_num: u8 = 1[31:24] in SDMA5_2_TO_6;
     /// Memory type of the destination.
     dst_mtype: Mtype = 2[5:3] in SDMA5_TO_6;
-    /// L2 policy of the destination: 0 LRU, 1 stream, 2 no allocation, 3 bypass.
-    dst_l2_policy: u8 = 2[7:6] in SDMA5_TO_6;
+    /// L2 policy of the destination.
+    dst_l2_policy: L2Policy = 2[7:6] in SDMA5_TO_6;
     /// Last-level cache policy of the destination: keeps it out, as `llc_policy` elsewhere.
     dst_llc: bool = 2[8:8] in SDMA5_2_TO_6;
     /// Memory type of the source.
     src_mtype: Mtype = 2[13:11] in SDMA5_TO_6;
-    /// L2 policy of the source: 0 LRU, 1 stream, 2 no allocation, 3 bypass.
-    src_l2_policy: u8 = 2[15:14] in SDMA5_TO_6;
+    /// L2 policy of the source.
+    src_l2_policy: L2Policy = 2[15:14] in SDMA5_TO_6;
     /// Byte swap of the destination; 0 for none, which is what drivers write.
     dst_sw: u8 = 2[17:16] in SDMA4.or(SDMA5_0), 2[18:17] in SDMA5_2_TO_6;
     /// Last-level cache policy of the source: keeps it out, as `llc_policy` elsewhere.
@@ -124,12 +122,10 @@ packet! {
     /// Number of further address pairs. How they follow is not published: packets with any have
     /// no known length.
     addr_pair_num: u8 = 1[31:24];
-    /// Last-level cache (MALL) policy of the destination: 0 regular, 1 not to be used again soon,
-    /// 2 high priority, 3 last use.
-    dst_mall_policy: u8 = 2[9:8];
-    /// Last-level cache (MALL) policy of the source: 0 regular, 1 not to be used again soon, 2
-    /// high priority, 3 last use.
-    src_mall_policy: u8 = 2[17:16];
+    /// Last-level cache policy of the destination.
+    dst_mall_policy: MallPolicy = 2[9:8];
+    /// Last-level cache policy of the source.
+    src_mall_policy: MallPolicy = 2[17:16];
     /// Of the destination. Not published beyond its name; drivers leave it clear.
     dst_gcc: bool = 2[19:19];
     /// The destination is system memory.
@@ -179,21 +175,18 @@ packet! {
     page_size: u8 = 0[27:24];
     /// Direction of the move. Which value is which is not published.
     d: bool = 0[31:31];
-    /// Last-level cache policy for page table entries: 0 regular, 1 not to be used again soon, 2
-    /// high priority, 3 last use.
-    pte_mall_policy: u8 = 1[1:0];
+    /// Last-level cache policy for page table entries.
+    pte_mall_policy: MallPolicy = 1[1:0];
     /// The page table entries are in system memory.
     pte_sys: bool = 1[4:4];
     /// Snoops the CPU's caches for page table entries.
     pte_snp: bool = 1[6:6];
-    /// Last-level cache policy for local memory: 0 regular, 1 not to be used again soon, 2 high
-    /// priority, 3 last use.
-    localmem_mall_policy: u8 = 1[9:8];
+    /// Last-level cache policy for local memory.
+    localmem_mall_policy: MallPolicy = 1[9:8];
     /// Snoops the CPU's caches for local memory.
     localmem_snp: bool = 1[14:14];
-    /// Last-level cache policy for system memory: 0 regular, 1 not to be used again soon, 2 high
-    /// priority, 3 last use.
-    sysmem_mall_policy: u8 = 1[17:16];
+    /// Last-level cache policy for system memory.
+    sysmem_mall_policy: MallPolicy = 1[17:16];
     /// Snoops the CPU's caches for system memory.
     sysmem_snp: bool = 1[22:22];
     /// Number of system memory addresses, as stored.

@@ -1,5 +1,6 @@
 //! COPY_STRUCT: arrays of structures.
 
+use super::{CachePolicy, MallPolicy};
 use crate::version::{Version, versions::*};
 
 packet! {
@@ -23,20 +24,16 @@ packet! {
     stride: u16 = 5[10:0];
     /// Byte swap of the linear memory; 0 for none, which is what drivers write.
     linear_sw: u8 = 5[17:16] in TO_SDMA6;
-    /// Cache policy of the linear memory: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    linear_cache_policy: u8 = 5[20:18] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the linear memory: 0 regular, 1 not to be used again
-    /// soon, 2 high priority, 3 last use.
-    linear_mall_policy: u8 = 5[21:20] in SDMA7;
+    /// Cache policy of the linear memory.
+    linear_cache_policy: CachePolicy = 5[20:18] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the linear memory.
+    linear_mall_policy: MallPolicy = 5[21:20] in SDMA7;
     /// Byte swap of the structures; 0 for none, which is what drivers write.
     struct_sw: u8 = 5[25:24] in TO_SDMA6;
-    /// Cache policy of the structures: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    struct_cache_policy: u8 = 5[28:26] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the structures: 0 regular, 1 not to be used again soon,
-    /// 2 high priority, 3 last use.
-    struct_mall_policy: u8 = 5[29:28] in SDMA7;
+    /// Cache policy of the structures.
+    struct_cache_policy: CachePolicy = 5[28:26] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the structures.
+    struct_mall_policy: MallPolicy = 5[29:28] in SDMA7;
     /// First byte of the linear memory.
     linear_addr: u64 = 6[31:0] as linear_addr_31_0 | 7[31:0] << 32 as linear_addr_63_32;
 }

@@ -1,5 +1,6 @@
 //! COPY_T2T: boxes between tiled surfaces.
 
+use super::{CachePolicy, MallPolicy};
 use crate::version::{Version, versions::*};
 
 /// Declares a form of COPY_T2T: its head, the fields that all forms have, then its own.
@@ -93,20 +94,16 @@ t2t! {
     dst_epitch: u16 = 12[31:16] in SDMA4;
     /// Byte swap of the destination; 0 for none, which is what drivers write.
     dst_sw: u8 = 14[17:16] in TO_SDMA6;
-    /// Cache policy of the destination: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    dst_cache_policy: u8 = 14[20:18] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the destination: 0 regular, 1 not to be used again soon,
-    /// 2 high priority, 3 last use.
-    dst_mall_policy: u8 = 14[21:20] in SDMA7;
+    /// Cache policy of the destination.
+    dst_cache_policy: CachePolicy = 14[20:18] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the destination.
+    dst_mall_policy: MallPolicy = 14[21:20] in SDMA7;
     /// Byte swap of the source; 0 for none, which is what drivers write.
     src_sw: u8 = 14[25:24] in TO_SDMA6;
-    /// Cache policy of the source: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    src_cache_policy: u8 = 14[28:26] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the source: 0 regular, 1 not to be used again soon, 2
-    /// high priority, 3 last use.
-    src_mall_policy: u8 = 14[29:28] in SDMA7;
+    /// Cache policy of the source.
+    src_cache_policy: CachePolicy = 14[28:26] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the source.
+    src_mall_policy: MallPolicy = 14[29:28] in SDMA7;
 }
 
 t2t! {
@@ -123,14 +120,12 @@ t2t! {
     dcc_dir: bool = 0[31:31];
     /// Byte swap of the destination; 0 for none, which is what drivers write.
     dst_sw: u8 = 14[17:16];
-    /// Cache policy of the destination: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    dst_cache_policy: u8 = 14[20:18] in SDMA5_2_TO_6;
+    /// Cache policy of the destination.
+    dst_cache_policy: CachePolicy = 14[20:18] in SDMA5_2_TO_6;
     /// Byte swap of the source; 0 for none, which is what drivers write.
     src_sw: u8 = 14[25:24];
-    /// Cache policy of the source: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    src_cache_policy: u8 = 14[28:26] in SDMA5_2_TO_6;
+    /// Cache policy of the source.
+    src_cache_policy: CachePolicy = 14[28:26] in SDMA5_2_TO_6;
     /// First byte of the compression metadata, a multiple of 256.
     meta_addr: u64 = 15[31:0] as meta_addr_31_0 | 16[31:0] << 32 as meta_addr_63_32;
     /// Data format of the compressed surface, as colour buffers have it.
@@ -165,12 +160,10 @@ t2t! {
         source "PAL gfx12: SDMA_PKT_COPY_T2T";
         fixed 0x0008ffff = 0x00080000;
     }
-    /// Last-level cache (MALL) policy of the destination: 0 regular, 1 not to be used again soon,
-    /// 2 high priority, 3 last use.
-    dst_mall_policy: u8 = 14[21:20];
-    /// Last-level cache (MALL) policy of the source: 0 regular, 1 not to be used again soon, 2
-    /// high priority, 3 last use.
-    src_mall_policy: u8 = 14[29:28];
+    /// Last-level cache policy of the destination.
+    dst_mall_policy: MallPolicy = 14[21:20];
+    /// Last-level cache policy of the source.
+    src_mall_policy: MallPolicy = 14[29:28];
     /// Data format of the compressed surface, as colour buffers have it.
     data_format: u8 = 15[5:0];
     /// Number type of the compressed surface, as colour buffers have it.

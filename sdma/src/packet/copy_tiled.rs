@@ -1,5 +1,6 @@
 //! COPY_TILED and COPY_L2T_BROADCAST: bytes between linear memory and tiled surfaces.
 
+use super::{CachePolicy, MallPolicy};
 use crate::version::{Version, versions::*};
 
 packet! {
@@ -41,22 +42,18 @@ packet! {
     z: u16 = 7[10:0] in SDMA4, 7[12:0] in SDMA5_TO_6, 7[13:0] in SDMA7;
     /// Byte swap of the linear memory; 0 for none, which is what drivers write.
     linear_sw: u8 = 7[17:16] in TO_SDMA6;
-    /// Cache policy of the linear memory: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    linear_cache_policy: u8 = 7[20:18] in SDMA5_2_TO_6;
+    /// Cache policy of the linear memory.
+    linear_cache_policy: CachePolicy = 7[20:18] in SDMA5_2_TO_6;
     /// Not published beyond its name; drivers leave it clear.
     linear_cc: bool = 7[20:20] in SDMA5_0;
-    /// Last-level cache (MALL) policy of the linear memory: 0 regular, 1 not to be used again
-    /// soon, 2 high priority, 3 last use.
-    linear_mall_policy: u8 = 7[21:20] in SDMA7;
+    /// Last-level cache policy of the linear memory.
+    linear_mall_policy: MallPolicy = 7[21:20] in SDMA7;
     /// Byte swap of the tiled surface; 0 for none, which is what drivers write.
     tile_sw: u8 = 7[25:24] in TO_SDMA6;
-    /// Cache policy of the tiled surface: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    tile_cache_policy: u8 = 7[28:26] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the tiled surface: 0 regular, 1 not to be used again
-    /// soon, 2 high priority, 3 last use.
-    tile_mall_policy: u8 = 7[29:28] in SDMA7;
+    /// Cache policy of the tiled surface.
+    tile_cache_policy: CachePolicy = 7[28:26] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the tiled surface.
+    tile_mall_policy: MallPolicy = 7[29:28] in SDMA7;
     /// First byte of the linear memory.
     linear_addr: u64 = 8[31:0] as linear_addr_31_0 | 9[31:0] << 32 as linear_addr_63_32;
     /// Distance between two rows of the linear memory in elements.
@@ -109,28 +106,22 @@ packet! {
     z: u16 = 9[10:0] in SDMA4, 9[12:0] in SDMA5_TO_6, 9[13:0] in SDMA7;
     /// Byte swap of the second destination; 0 for none, which is what drivers write.
     dst2_sw: u8 = 10[9:8] in TO_SDMA6;
-    /// Cache policy of the second destination: bits 1:0 are L2's (0 LRU, 1 stream, 2 no
-    /// allocation, 3 bypass), bit 2 keeps it out of the last-level cache.
-    dst2_cache_policy: u8 = 10[12:10] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the second tiled surface: 0 regular, 1 not to be used
-    /// again soon, 2 high priority, 3 last use.
-    tile1_mall_policy: u8 = 10[13:12] in SDMA7;
+    /// Cache policy of the second destination.
+    dst2_cache_policy: CachePolicy = 10[12:10] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the second tiled surface.
+    tile1_mall_policy: MallPolicy = 10[13:12] in SDMA7;
     /// Byte swap of the linear memory; 0 for none, which is what drivers write.
     linear_sw: u8 = 10[17:16] in TO_SDMA6;
-    /// Cache policy of the linear memory: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    linear_cache_policy: u8 = 10[20:18] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the linear memory: 0 regular, 1 not to be used again
-    /// soon, 2 high priority, 3 last use.
-    linear_mall_policy: u8 = 10[21:20] in SDMA7;
+    /// Cache policy of the linear memory.
+    linear_cache_policy: CachePolicy = 10[20:18] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the linear memory.
+    linear_mall_policy: MallPolicy = 10[21:20] in SDMA7;
     /// Byte swap of the tiled surface; 0 for none, which is what drivers write.
     tile_sw: u8 = 10[25:24] in TO_SDMA6;
-    /// Cache policy of the tiled surface: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    tile_cache_policy: u8 = 10[28:26] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the tiled surface: 0 regular, 1 not to be used again
-    /// soon, 2 high priority, 3 last use.
-    tile_mall_policy: u8 = 10[29:28] in SDMA7;
+    /// Cache policy of the tiled surface.
+    tile_cache_policy: CachePolicy = 10[28:26] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the tiled surface.
+    tile_mall_policy: MallPolicy = 10[29:28] in SDMA7;
     /// First byte of the linear memory.
     linear_addr: u64 = 11[31:0] as linear_addr_31_0 | 12[31:0] << 32 as linear_addr_63_32;
     /// Distance between two rows of the linear memory in elements.

@@ -1,5 +1,6 @@
 //! COPY_TILED_SUBWIN: boxes between linear and tiled surfaces.
 
+use super::{CachePolicy, MallPolicy};
 use crate::version::{Version, versions::*};
 
 /// Declares a form of COPY_TILED_SUBWIN: its head, the fields that all forms have, then its own.
@@ -72,20 +73,16 @@ tiled_window! {
     epitch: u16 = 6[31:16] in SDMA4;
     /// Byte swap of the linear memory; 0 for none, which is what drivers write.
     linear_sw: u8 = 13[17:16] in TO_SDMA6;
-    /// Cache policy of the linear memory: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    linear_cache_policy: u8 = 13[20:18] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the linear memory: 0 regular, 1 not to be used again
-    /// soon, 2 high priority, 3 last use.
-    linear_mall_policy: u8 = 13[21:20] in SDMA7;
+    /// Cache policy of the linear memory.
+    linear_cache_policy: CachePolicy = 13[20:18] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the linear memory.
+    linear_mall_policy: MallPolicy = 13[21:20] in SDMA7;
     /// Byte swap of the tiled surface; 0 for none, which is what drivers write.
     tile_sw: u8 = 13[25:24] in TO_SDMA6;
-    /// Cache policy of the tiled surface: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    tile_cache_policy: u8 = 13[28:26] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the tiled surface: 0 regular, 1 not to be used again
-    /// soon, 2 high priority, 3 last use.
-    tile_mall_policy: u8 = 13[29:28] in SDMA7;
+    /// Cache policy of the tiled surface.
+    tile_cache_policy: CachePolicy = 13[28:26] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the tiled surface.
+    tile_mall_policy: MallPolicy = 13[29:28] in SDMA7;
 }
 
 tiled_window! {
@@ -100,14 +97,12 @@ tiled_window! {
     cpv: bool = 0[28:28] in SDMA5_2_TO_6;
     /// Byte swap of the linear memory; 0 for none, which is what drivers write.
     linear_sw: u8 = 13[17:16];
-    /// Cache policy of the linear memory: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    linear_cache_policy: u8 = 13[20:18] in SDMA5_2_TO_6;
+    /// Cache policy of the linear memory.
+    linear_cache_policy: CachePolicy = 13[20:18] in SDMA5_2_TO_6;
     /// Byte swap of the tiled surface; 0 for none, which is what drivers write.
     tile_sw: u8 = 13[25:24];
-    /// Cache policy of the tiled surface: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    tile_cache_policy: u8 = 13[28:26] in SDMA5_2_TO_6;
+    /// Cache policy of the tiled surface.
+    tile_cache_policy: CachePolicy = 13[28:26] in SDMA5_2_TO_6;
     /// First byte of the compression metadata, a multiple of 256.
     meta_addr: u64 = 14[31:0] as meta_addr_31_0 | 15[31:0] << 32 as meta_addr_63_32;
     /// Data format of the compressed surface, as colour buffers have it.
@@ -142,12 +137,10 @@ tiled_window! {
         source "PAL gfx12: SDMA_PKT_COPY_TILED_SUBWIN";
         fixed 0x0008ffff = 0x00080000;
     }
-    /// Last-level cache (MALL) policy of the linear memory: 0 regular, 1 not to be used again
-    /// soon, 2 high priority, 3 last use.
-    linear_mall_policy: u8 = 13[21:20];
-    /// Last-level cache (MALL) policy of the tiled surface: 0 regular, 1 not to be used again
-    /// soon, 2 high priority, 3 last use.
-    tile_mall_policy: u8 = 13[29:28];
+    /// Last-level cache policy of the linear memory.
+    linear_mall_policy: MallPolicy = 13[21:20];
+    /// Last-level cache policy of the tiled surface.
+    tile_mall_policy: MallPolicy = 13[29:28];
     /// Data format of the compressed surface, as colour buffers have it.
     data_format: u8 = 14[5:0];
     /// Number type of the compressed surface, as colour buffers have it.

@@ -1,5 +1,6 @@
 //! COPY_LINEAR_SUBWIN: boxes between linear surfaces.
 
+use super::{CachePolicy, MallPolicy};
 use crate::version::{Version, versions::*};
 
 packet! {
@@ -48,20 +49,16 @@ packet! {
     rect_z: u16 (minus 1) = 12[10:0] in SDMA4, 12[12:0] in SDMA5_TO_6, 12[13:0] in SDMA7;
     /// Byte swap of the destination; 0 for none, which is what drivers write.
     dst_sw: u8 = 12[17:16] in TO_SDMA6;
-    /// Cache policy of the destination: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    dst_cache_policy: u8 = 12[20:18] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the destination: 0 regular, 1 not to be used again soon,
-    /// 2 high priority, 3 last use.
-    dst_mall_policy: u8 = 12[21:20] in SDMA7;
+    /// Cache policy of the destination.
+    dst_cache_policy: CachePolicy = 12[20:18] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the destination.
+    dst_mall_policy: MallPolicy = 12[21:20] in SDMA7;
     /// Byte swap of the source; 0 for none, which is what drivers write.
     src_sw: u8 = 12[25:24] in TO_SDMA6;
-    /// Cache policy of the source: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    src_cache_policy: u8 = 12[28:26] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the source: 0 regular, 1 not to be used again soon, 2
-    /// high priority, 3 last use.
-    src_mall_policy: u8 = 12[29:28] in SDMA7;
+    /// Cache policy of the source.
+    src_cache_policy: CachePolicy = 12[28:26] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the source.
+    src_mall_policy: MallPolicy = 12[29:28] in SDMA7;
 }
 
 packet! {
@@ -149,20 +146,16 @@ packet! {
         15[31:0] as dst_slice_pitch_31_0 | 16[15:0] << 32 as dst_slice_pitch_47_32;
     /// Byte swap of the destination; 0 for none, which is what drivers write.
     dst_sw: u8 = 16[17:16] in SDMA5_2_TO_6;
-    /// Cache policy of the destination: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    dst_policy: u8 = 16[20:18] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the destination: 0 regular, 1 not to be used again soon,
-    /// 2 high priority, 3 last use.
-    dst_mall_policy: u8 = 16[21:20] in SDMA7;
+    /// Cache policy of the destination.
+    dst_policy: CachePolicy = 16[20:18] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the destination.
+    dst_mall_policy: MallPolicy = 16[21:20] in SDMA7;
     /// Byte swap of the source; 0 for none, which is what drivers write.
     src_sw: u8 = 16[25:24] in SDMA5_2_TO_6;
-    /// Cache policy of the source: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    src_policy: u8 = 16[28:26] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the source: 0 regular, 1 not to be used again soon, 2
-    /// high priority, 3 last use.
-    src_mall_policy: u8 = 16[29:28] in SDMA7;
+    /// Cache policy of the source.
+    src_policy: CachePolicy = 16[28:26] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the source.
+    src_mall_policy: MallPolicy = 16[29:28] in SDMA7;
     /// Width of the box in elements.
     rect_x: u32 = 17[31:0];
     /// Height of the box in elements.

@@ -1,6 +1,6 @@
 //! FENCE and TRAP: telling that something is done.
 
-use super::Mtype;
+use super::{L2Policy, MallPolicy, Mtype};
 use crate::version::{Version, versions::*};
 
 packet! {
@@ -19,13 +19,12 @@ packet! {
     snp: bool = 0[22:22] in SDMA5_ON;
     /// The address is a guest physical one; clear for virtual addresses.
     gpa: bool = 0[23:23] in SDMA5_ON;
-    /// L2 policy: 0 LRU, 1 stream, 2 no allocation, 3 bypass.
-    l2_policy: u8 = 0[25:24] in SDMA5_TO_6;
+    /// L2 policy.
+    l2_policy: L2Policy = 0[25:24] in SDMA5_TO_6;
     /// Does not allocate in the last-level cache (MALL).
     llc_policy: bool = 0[26:26] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL): 0 regular, 1 not to be used again soon, 2 high priority, 3 last
-    /// use.
-    mall_policy: u8 = 0[27:26] in SDMA7;
+    /// Last-level cache policy.
+    mall_policy: MallPolicy = 0[27:26] in SDMA7;
     /// Cache policy valid: the packet's cache policy fields count only with it.
     cpv: bool = 0[28:28] in SDMA5_2_TO_6;
     /// The dword written, a multiple of 4.
@@ -47,9 +46,8 @@ packet! {
     snp: bool = 0[22:22];
     /// The address is a guest physical one; clear for virtual addresses.
     gpa: bool = 0[23:23];
-    /// Last-level cache (MALL): 0 regular, 1 not to be used again soon, 2 high priority, 3 last
-    /// use.
-    mall_policy: u8 = 0[27:26];
+    /// Last-level cache policy.
+    mall_policy: MallPolicy = 0[27:26];
     /// Writes 64 bits ("double dword").
     ddw: bool = 0[31:31];
     /// Where the fence value goes; a multiple of 4, or of 8 with `ddw`.

@@ -1,5 +1,6 @@
 //! CONSTANT_FILL and its kin.
 
+use super::{CachePolicy, MallPolicy};
 use crate::version::{Version, versions::*};
 
 pm4::names! {
@@ -28,12 +29,10 @@ packet! {
     snp: bool = 0[22:22] in SDMA7;
     /// The address is a guest physical one; clear for virtual addresses.
     gpa: bool = 0[23:23] in SDMA7;
-    /// Cache policy: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3 bypass), bit 2 keeps
-    /// it out of the last-level cache.
-    cache_policy: u8 = 0[26:24] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL): 0 regular, 1 not to be used again soon, 2 high priority, 3 last
-    /// use.
-    mall_policy: u8 = 0[27:26] in SDMA7;
+    /// Cache policy.
+    cache_policy: CachePolicy = 0[26:24] in SDMA5_2_TO_6;
+    /// Last-level cache policy.
+    mall_policy: MallPolicy = 0[27:26] in SDMA7;
     /// Cache policy valid: the packet's cache policy fields count only with it.
     cpv: bool = 0[28:28] in SDMA5_2_TO_6;
     /// What is repeated. Linux leaves it BYTE, and fills with zeros.
@@ -50,12 +49,10 @@ packet! {
     /// Fills several ranges that lie one stride apart. No public driver writes it.
     pub struct DataFillMulti: "DATA_FILL_MULTI" = 11, 1, 6 dwords in ALL;
     source "Linux vega10, navi10, v6_0_0; PAL gfx10, gfx12: SDMA_PKT_DATA_FILL_MULTI";
-    /// Cache policy: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3 bypass), bit 2 keeps
-    /// it out of the last-level cache.
-    cache_policy: u8 = 0[26:24] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL): 0 regular, 1 not to be used again soon, 2 high priority, 3 last
-    /// use.
-    mall_policy: u8 = 0[25:24] in SDMA7;
+    /// Cache policy.
+    cache_policy: CachePolicy = 0[26:24] in SDMA5_2_TO_6;
+    /// Last-level cache policy.
+    mall_policy: MallPolicy = 0[25:24] in SDMA7;
     /// Cache policy valid: the packet's cache policy fields count only with it.
     cpv: bool = 0[28:28] in SDMA5_2_TO_6;
     /// Not published beyond its name; drivers leave it clear.
@@ -84,9 +81,8 @@ packet! {
     snp: bool = 0[22:22];
     /// The address is a guest physical one; clear for virtual addresses.
     gpa: bool = 0[23:23];
-    /// Last-level cache (MALL): 0 regular, 1 not to be used again soon, 2 high priority, 3 last
-    /// use.
-    mall_policy: u8 = 0[27:26];
+    /// Last-level cache policy.
+    mall_policy: MallPolicy = 0[27:26];
     /// What is repeated.
     fillsize: FillSize = 0[31:30];
     /// The byte (bits 7:0) or dword to fill with.
@@ -105,9 +101,8 @@ packet! {
     source "PAL gfx12: SDMA_PKT_DECOMPRESS_BLT_LINEAR";
     /// Reads and writes encrypted memory (trusted memory zone).
     tmz: bool = 0[18:18];
-    /// Last-level cache (MALL): 0 regular, 1 not to be used again soon, 2 high priority, 3 last
-    /// use.
-    mall_policy: u8 = 0[27:26];
+    /// Last-level cache policy.
+    mall_policy: MallPolicy = 0[27:26];
     /// First byte of the source.
     src_addr: u64 = 1[31:8] << 8 as src_addr_31_8 | 2[31:0] << 32 as src_addr_63_32;
     /// Count of 256-byte blocks as stored; AMD does not say whether that is less one.
@@ -120,9 +115,8 @@ packet! {
     source "PAL gfx12: SDMA_PKT_DECOMPRESS_BLT_SUBWIN";
     /// Reads and writes encrypted memory (trusted memory zone).
     tmz: bool = 0[18:18];
-    /// Last-level cache (MALL): 0 regular, 1 not to be used again soon, 2 high priority, 3 last
-    /// use.
-    mall_policy: u8 = 0[27:26];
+    /// Last-level cache policy.
+    mall_policy: MallPolicy = 0[27:26];
     /// First byte of the source.
     src_addr: u64 = 1[31:8] << 8 as src_addr_31_8 | 2[31:0] << 32 as src_addr_63_32;
     /// First column in the tiled surface, in elements.

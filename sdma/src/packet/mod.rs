@@ -141,6 +141,57 @@ pm4::names! {
     }
 }
 
+pm4::names! {
+    /// How the graphics core's L2 treats an access (AMD's GL2_CACHE_POLICIES of `navi10_enum.h` to `soc24_enum.h`).
+    pub struct L2Policy(u8) {
+        /// Least recently used lines go first: the usual.
+        LRU = 0,
+        /// Streamed: not expected to be used again.
+        STREAM = 1,
+        /// Does not allocate a line.
+        NOA = 2,
+        /// Goes past the cache.
+        BYPASS = 3,
+    }
+}
+
+pm4::names! {
+    /// How caches treat an access: [`L2Policy`] in bits 1:0, and [`CachePolicy::without_llc`] in bit 2.
+    pub struct CachePolicy(u8) {
+        /// [`L2Policy::LRU`].
+        LRU = 0,
+        /// [`L2Policy::STREAM`].
+        STREAM = 1,
+        /// [`L2Policy::NOA`].
+        NOA = 2,
+        /// [`L2Policy::BYPASS`].
+        BYPASS = 3,
+    }
+}
+
+impl CachePolicy {
+    /// The same of L2, without allocation in the last-level cache (MALL): `llc_policy` of packets that have the two
+    /// apart.
+    #[must_use]
+    pub const fn without_llc(self) -> CachePolicy {
+        CachePolicy(self.0 | 4)
+    }
+}
+
+pm4::names! {
+    /// How the last-level cache (MALL) of SDMA 7 treats an access (PAL's `SdmaMallPolicy`).
+    pub struct MallPolicy(u8) {
+        /// Regular temporal: the usual.
+        RT = 0,
+        /// Non-temporal: not expected to be used again.
+        NT = 1,
+        /// High-priority temporal: kept before regular ones.
+        HT = 2,
+        /// Last use: non-temporal, and what it hits need not be written back.
+        LU = 3,
+    }
+}
+
 /// Every layout of a packet that there is.
 pub const LAYOUTS: &[&Layout] = &[
     CopyLinear::LAYOUT,

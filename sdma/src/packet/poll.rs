@@ -1,5 +1,6 @@
 //! POLL: waiting for memory and registers.
 
+use super::{CachePolicy, MallPolicy};
 use crate::version::{Version, versions::*};
 
 pm4::names! {
@@ -37,12 +38,10 @@ packet! {
     domain: bool = 0[18:18] in SDMA7;
     /// Register bridge. Linux leaves it 0.
     bridge: bool = 0[19:19] in SDMA7;
-    /// Cache policy: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3 bypass), bit 2 keeps
-    /// it out of the last-level cache.
-    cache_policy: u8 = 0[22:20] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL): 0 regular, 1 not to be used again soon, 2 high priority, 3 last
-    /// use.
-    mall_policy: u8 = 0[23:22] in SDMA7;
+    /// Cache policy.
+    cache_policy: CachePolicy = 0[22:20] in SDMA5_2_TO_6;
+    /// Last-level cache policy.
+    mall_policy: MallPolicy = 0[23:22] in SDMA7;
     /// Cache policy valid: the packet's cache policy fields count only with it.
     cpv: bool = 0[24:24] in SDMA5_2_TO_6;
     /// Flushes the host data path: with registers, writes `value` to the request register (its
@@ -74,9 +73,8 @@ packet! {
     /// Reads a register and writes it to memory.
     pub struct PollRegWriteMem: "POLL_REG_WRITE_MEM" = 8, 1, 4 dwords in TO_SDMA6;
     source "Linux vega10, navi10, v6_0_0; PAL gfx10: SDMA_PKT_POLL_REG_WRITE_MEM";
-    /// Cache policy: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3 bypass), bit 2 keeps
-    /// it out of the last-level cache.
-    cache_policy: u8 = 0[26:24] in SDMA5_2_TO_6;
+    /// Cache policy.
+    cache_policy: CachePolicy = 0[26:24] in SDMA5_2_TO_6;
     /// Cache policy valid: the packet's cache policy fields count only with it.
     cpv: bool = 0[28:28] in SDMA5_2_TO_6;
     /// Byte offset of the register, a multiple of 4.
@@ -95,9 +93,8 @@ packet! {
     domain: bool = 0[18:18];
     /// Register bridge. Linux leaves it 0.
     bridge: bool = 0[19:19];
-    /// Last-level cache (MALL): 0 regular, 1 not to be used again soon, 2 high priority, 3 last
-    /// use.
-    mall_policy: u8 = 0[23:22];
+    /// Last-level cache policy.
+    mall_policy: MallPolicy = 0[23:22];
     /// Byte offset of the register, a multiple of 4.
     src_addr: u32 = 1[31:2] << 2 as src_addr_31_2;
     /// Where the value goes, a multiple of 4.
@@ -113,14 +110,12 @@ packet! {
     source "Linux vega10, navi10, v6_0_0; PAL gfx10, gfx12: SDMA_PKT_POLL_DBIT_WRITE_MEM";
     /// Not published beyond its name.
     ea: u8 = 0[17:16] in TO_SDMA6;
-    /// Last-level cache (MALL): 0 regular, 1 not to be used again soon, 2 high priority, 3 last
-    /// use.
-    mall_policy: u8 = 0[17:16] in SDMA7;
+    /// Last-level cache policy.
+    mall_policy: MallPolicy = 0[17:16] in SDMA7;
     /// Not published beyond its name.
     dp: bool = 0[23:23] in SDMA7;
-    /// Cache policy: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3 bypass), bit 2 keeps
-    /// it out of the last-level cache.
-    cache_policy: u8 = 0[26:24] in SDMA5_2_TO_6;
+    /// Cache policy.
+    cache_policy: CachePolicy = 0[26:24] in SDMA5_2_TO_6;
     /// Not published beyond its name.
     vfid: u8 = 0[28:24] in SDMA7;
     /// Cache policy valid: the packet's cache policy fields count only with it.
@@ -142,9 +137,8 @@ packet! {
     /// headers have a thirteenth dword, reserved, PAL's has twelve; no public driver writes it.
     pub struct PollMemVerify: "POLL_MEM_VERIFY" = 8, 3, 13 dwords in TO_SDMA6;
     source "Linux vega10, navi10, v6_0_0; PAL gfx10: SDMA_PKT_POLL_MEM_VERIFY";
-    /// Cache policy: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3 bypass), bit 2 keeps
-    /// it out of the last-level cache.
-    cache_policy: u8 = 0[26:24] in SDMA5_2_TO_6;
+    /// Cache policy.
+    cache_policy: CachePolicy = 0[26:24] in SDMA5_2_TO_6;
     /// Cache policy valid: the packet's cache policy fields count only with it.
     cpv: bool = 0[28:28] in SDMA5_2_TO_6;
     /// Compares with the pattern or the two ranges. Which value is which is not published.
@@ -167,9 +161,8 @@ packet! {
     /// POLL_MEM_VERIFY of 7.0, without the reserved dword at the end.
     pub struct PollMemVerifyShort: "POLL_MEM_VERIFY.short" = 8, 3, 12 dwords in SDMA7;
     source "PAL gfx12: SDMA_PKT_POLL_MEM_VERIFY";
-    /// Cache policy: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3 bypass), bit 2 keeps
-    /// it out of the last-level cache.
-    cache_policy: u8 = 0[26:24];
+    /// Cache policy.
+    cache_policy: CachePolicy = 0[26:24];
     /// Cache policy valid: the packet's cache policy fields count only with it.
     cpv: bool = 0[28:28];
     /// Compares with the pattern or the two ranges. Which value is which is not published.

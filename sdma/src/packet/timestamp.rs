@@ -1,5 +1,6 @@
 //! TIMESTAMP: the engine's counter and the GPU's.
 
+use super::{L2Policy, MallPolicy};
 use crate::version::{Version, versions::*};
 
 packet! {
@@ -14,13 +15,12 @@ packet! {
     /// Writes the engine's own counter to memory, 64 bits.
     pub struct TimestampGet: "TIMESTAMP_GET" = 13, 1, 3 dwords in ALL;
     source "Linux vega10, navi10, v6_0_0; PAL gfx10, gfx12: SDMA_PKT_TIMESTAMP_GET";
-    /// L2 policy: 0 LRU, 1 stream, 2 no allocation, 3 bypass.
-    l2_policy: u8 = 0[25:24] in SDMA5_2_TO_6;
+    /// L2 policy.
+    l2_policy: L2Policy = 0[25:24] in SDMA5_2_TO_6;
     /// Does not allocate in the last-level cache (MALL).
     llc_policy: bool = 0[26:26] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL): 0 regular, 1 not to be used again soon, 2 high priority, 3 last
-    /// use.
-    mall_policy: u8 = 0[27:26] in SDMA7;
+    /// Last-level cache policy.
+    mall_policy: MallPolicy = 0[27:26] in SDMA7;
     /// Cache policy valid: the packet's cache policy fields count only with it.
     cpv: bool = 0[28:28] in SDMA5_2_TO_6;
     /// Where the counter goes, a multiple of 8. ROCr and AMD's tests take a multiple of 32.
@@ -31,13 +31,12 @@ packet! {
     /// Writes the GPU's counter, the one that all its engines share, to memory, 64 bits.
     pub struct TimestampGetGlobal: "TIMESTAMP_GET_GLOBAL" = 13, 2, 3 dwords in ALL;
     source "Linux vega10, navi10, v6_0_0; PAL gfx10, gfx12: SDMA_PKT_TIMESTAMP_GET_GLOBAL";
-    /// L2 policy: 0 LRU, 1 stream, 2 no allocation, 3 bypass.
-    l2_policy: u8 = 0[25:24] in SDMA5_2_TO_6;
+    /// L2 policy.
+    l2_policy: L2Policy = 0[25:24] in SDMA5_2_TO_6;
     /// Does not allocate in the last-level cache (MALL).
     llc_policy: bool = 0[26:26] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL): 0 regular, 1 not to be used again soon, 2 high priority, 3 last
-    /// use.
-    mall_policy: u8 = 0[27:26] in SDMA7;
+    /// Last-level cache policy.
+    mall_policy: MallPolicy = 0[27:26] in SDMA7;
     /// Cache policy valid: the packet's cache policy fields count only with it.
     cpv: bool = 0[28:28] in SDMA5_2_TO_6;
     /// Where the counter goes, a multiple of 8. ROCr and AMD's tests take a multiple of 32.

@@ -1,6 +1,6 @@
 //! Page tables and address translation: for the rings of the kernel driver.
 
-use super::Mtype;
+use super::{CachePolicy, L2Policy, Mtype};
 use crate::version::{Version, versions::*};
 
 packet! {
@@ -8,9 +8,8 @@ packet! {
     /// PAL's header of 7.0 lacks it; Linux writes it there.
     pub struct WriteIncr: "WRITE_INCR" = 12, 0, 10 dwords in ALL;
     source "Linux vega10, navi10, v6_0_0; PAL gfx10: SDMA_PKT_WRITE_INCR";
-    /// Cache policy: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3 bypass), bit 2 keeps
-    /// it out of the last-level cache.
-    cache_policy: u8 = 0[26:24] in SDMA5_2_TO_6;
+    /// Cache policy.
+    cache_policy: CachePolicy = 0[26:24] in SDMA5_2_TO_6;
     /// Cache policy valid: the packet's cache policy fields count only with it.
     cpv: bool = 0[28:28] in SDMA5_2_TO_6;
     /// First of the values, a multiple of 8.
@@ -43,12 +42,10 @@ packet! {
     mask: u64 = 5[31:0] as mask_dw0 | 6[31:0] << 32 as mask_dw1;
     /// Number of entries as stored; AMD does not say whether that is less one.
     count: u32 = 7[18:0];
-    /// Cache policy of the destination: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    dst_cache_policy: u8 = 7[24:22] in SDMA6;
-    /// Cache policy of the source: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3
-    /// bypass), bit 2 keeps it out of the last-level cache.
-    src_cache_policy: u8 = 7[31:29] in SDMA6;
+    /// Cache policy of the destination.
+    dst_cache_policy: CachePolicy = 7[24:22] in SDMA6;
+    /// Cache policy of the source.
+    src_cache_policy: CachePolicy = 7[31:29] in SDMA6;
 }
 
 /// Declares a form of PTEPDE_RMW: its head, the fields that all forms have, then its own.
@@ -67,8 +64,8 @@ macro_rules! ptepde_rmw {
             snp: bool = 0[22:22];
             /// The address is a guest physical one; clear for virtual addresses.
             gpa: bool = 0[23:23];
-            /// L2 policy: 0 LRU, 1 stream, 2 no allocation, 3 bypass.
-            l2_policy: u8 = 0[25:24] in SDMA5_TO_6;
+            /// L2 policy.
+            l2_policy: L2Policy = 0[25:24] in SDMA5_TO_6;
             /// The first entry, a multiple of 8.
             addr: u64 = 1[31:0] as addr_31_0 | 2[31:0] << 32 as addr_63_32;
             /// Mask of the entry's bits. Whether of those that change or of those that stay is

@@ -1,5 +1,6 @@
 //! WRITE: dwords of the packet to memory.
 
+use super::{CachePolicy, MallPolicy};
 use crate::version::{Version, versions::*};
 
 packet! {
@@ -30,12 +31,10 @@ packet! {
     gpa: bool = 3[23:23] in SDMA7;
     /// Byte swap of what is written; 0 for none, which is what drivers write.
     sw: u8 = 3[25:24] in TO_SDMA6;
-    /// Cache policy: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3 bypass), bit 2 keeps
-    /// it out of the last-level cache.
-    cache_policy: u8 = 3[28:26] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the destination: 0 regular, 1 not to be used again soon,
-    /// 2 high priority, 3 last use.
-    dst_mall_policy: u8 = 3[29:28] in SDMA7;
+    /// Cache policy.
+    cache_policy: CachePolicy = 3[28:26] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the destination.
+    dst_mall_policy: MallPolicy = 3[29:28] in SDMA7;
 }
 
 packet! {
@@ -75,12 +74,10 @@ packet! {
     z: u16 = 7[10:0] in SDMA4, 7[12:0] in SDMA5_TO_6, 7[13:0] in SDMA7;
     /// Byte swap of what is written; 0 for none, which is what drivers write.
     sw: u8 = 7[25:24] in TO_SDMA6;
-    /// Cache policy: bits 1:0 are L2's (0 LRU, 1 stream, 2 no allocation, 3 bypass), bit 2 keeps
-    /// it out of the last-level cache.
-    cache_policy: u8 = 7[28:26] in SDMA5_2_TO_6;
-    /// Last-level cache (MALL) policy of the destination: 0 regular, 1 not to be used again soon,
-    /// 2 high priority, 3 last use.
-    dst_mall_policy: u8 = 7[29:28] in SDMA7;
+    /// Cache policy.
+    cache_policy: CachePolicy = 7[28:26] in SDMA5_2_TO_6;
+    /// Last-level cache policy of the destination.
+    dst_mall_policy: MallPolicy = 7[29:28] in SDMA7;
     /// Number of dwords that follow.
     count: u32 (minus 1) = 8[19:0];
 }

@@ -106,27 +106,77 @@ AQL_COPY_LINEAR AQL_COPY_LINEAR 16 4-6 AGENT_DISPATCH - - - -
 AQL_BARRIER_OR AQL_BARRIER_OR 16 4-6 BARRIER - - - -
 """
 
-# Pieces that hold a number less one, by what says so.
+AMDGPU = f"{AMD}/amdgpu"
+LINUX_DRIVERS = [f"{AMDGPU}/sdma_v{version}.c" for version in ("4_0", "4_4_2", "5_0", "5_2", "6_0", "7_0")]
+BLIT = [f"{ROCR}/runtime/hsa-runtime/core/runtime/amd_blit_sdma.cpp"]
+KFDTEST = [f"{ROCR}/libhsakmt/tests/kfdtest/src/SDMAPacket.cpp"]
+PAL_COPY = [f"{PAL}/sdma/{gfx}/{gfx}DmaCmdBuffer.cpp" for gfx in ("gfx10", "gfx12")]
+PAL_INLINE = [f"{PAL}/sdma/{gfx}/{gfx}DmaCmdBuffer.h" for gfx in ("gfx10", "gfx12")]
+
+
+def less_one(files, function, *lines):
+    """Where it is to be seen: files, each with a function that has these lines."""
+    return [(path, function, line) for path in files for line in lines]
+
+
+COPY = less_one(LINUX_DRIVERS, r"_emit_copy_buffer\(", r"= byte_count - 1;")
+FILL = less_one(LINUX_DRIVERS, r"_emit_fill_buffer\(", r"= byte_count - 1;")
+# Of two destinations too.
+BROADCAST = less_one(KFDTEST, r"#define SDMA_COUNT\(c\)", r"\(c\)-1\)") + less_one(
+    KFDTEST, r"SDMACopyDataPacket::SDMACopyDataPacket\(", r"COUNT_UNION\.count\s+= SDMA_COUNT\(size\)")
+# The tiled write, which no public driver writes, has the same field for the same payload.
+WRITE = less_one(LINUX_DRIVERS, r"_vm_write_pte\(", r"= ndw - 1;")
+SET = less_one(LINUX_DRIVERS, r"_vm_set_pte_pde\(", r"= count - 1;")
+
+
+def rows(function, what, names, parts):
+    """Lines of PAL's that store a number less one, in both of its drivers."""
+    return {name: less_one(PAL_COPY, function, rf"\.{name}\s*= {what}\.{part}\s*- 1;") for name, part in zip(names, parts)}
+
+
+EXTENT = ["width", "height", "depth"]
+RECT = ["rect_x", "rect_y", "rect_z"]
+TILED = r"::CopyImageLinearTiledTransform\("
+T2T = r"::WriteCopyImageTiledToTiledCmd\("
+PITCH = less_one(PAL_COPY, TILED, r"linear_pitch\s+= GetLinearRowPitch\(") + less_one(
+    PAL_COPY, r"::GetLinearRowPitch\(", r"return rowPitchInPixels - 1;")
+SLICE = less_one(PAL_COPY, TILED, r"linear_slice_pitch\s*= GetLinearDepthPitch\(") + less_one(
+    PAL_INLINE, r"uint32 GetLinearDepthPitch\(", r"\(depthPitch / bytesPerPixel\) - 1;")
+RECT_COPY = {name: less_one(BLIT, r"::BuildCopyRectCommand\(", rf"\.{name} = ?\s.*- 1;") for name in (
+    "src_pitch", "dst_pitch", *RECT)}
+RECT_COPY |= {f"{side}_slice_pitch": less_one(
+    BLIT, r"::BuildCopyRectCommand\(", rf"\.{side}_slice_pitch =\s+\(range->z == 1\) \? 0 : \({side}->slice >> element\) - 1;")
+    for side in ("src", "dst")}
+
+# Pieces that hold a number less one, and the lines that show it; each has to be found.
 BIAS = {
-    # Linux, *_emit_copy_buffer and *_emit_fill_buffer: byte_count - 1.
-    "COPY_LINEAR": "count",
-    "COPY_LINEAR.meta": "count",
-    "CONSTANT_FILL": "count",
-    # AMD's kfdtest, SDMACopyDataPacket, with two destinations.
-    "COPY_BROADCAST_LINEAR": "count",
-    # ROCr, BuildCopyRectCommand; PAL, WriteCopyTypedBuffer.
-    "COPY_LINEAR_SUBWIN": "src_pitch src_slice_pitch dst_pitch dst_slice_pitch rect_x rect_y rect_z",
-    # PAL, CopyImageLinearTiledTransform and WriteCopyImageTiledToTiledCmd.
-    "COPY_TILED_SUBWIN": "width height depth linear_pitch linear_slice_pitch rect_x rect_y rect_z",
-    "COPY_T2T": "src_width src_height src_depth dst_width dst_height dst_depth rect_x rect_y rect_z",
-    # Linux, *_vm_write_pte: ndw - 1. The tiled write has the same field.
-    "WRITE_UNTILED": "count",
-    "WRITE_TILED": "count",
-    # Linux, *_vm_set_pte_pde: count - 1.
-    "WRITE_INCR": "count",
+    "COPY_LINEAR": {"count": COPY},
+    "COPY_LINEAR.meta": {"count": COPY},
+    "CONSTANT_FILL": {"count": FILL},
+    "COPY_BROADCAST_LINEAR": {"count": BROADCAST},
+    "COPY_LINEAR_SUBWIN": RECT_COPY,
+    "COPY_TILED_SUBWIN": rows(TILED, r"tiledImg\.extent", EXTENT, EXTENT) | rows(
+        TILED, r"copyInfo\.copyExtent", RECT, EXTENT) | {"linear_pitch": PITCH, "linear_slice_pitch": SLICE},
+    "COPY_T2T": rows(T2T, r"src\.extent", [f"src_{name}" for name in EXTENT], EXTENT) | rows(
+        T2T, r"dst\.extent", [f"dst_{name}" for name in EXTENT], EXTENT) | rows(
+        T2T, r"imageCopyInfo\.copyExtent", RECT, EXTENT),
+    "WRITE_UNTILED": {"count": WRITE},
+    "WRITE_TILED": {"count": WRITE},
+    "WRITE_INCR": {"count": SET},
 }
 for name in ["COPY_TILED_SUBWIN", "COPY_T2T"]:
     BIAS[name + ".meta"] = BIAS[name + ".compressed"] = BIAS[name]
+
+
+def check_biases():
+    """Fails when a line that a bias rests on is not where it was."""
+    for form, pieces in BIAS.items():
+        for piece, places in pieces.items():
+            assert places, (form, piece)
+            for path, function, line in places:
+                # To the brace in the first column: the end of the function.
+                bodies = re.findall(rf"{function}.*?\n\}}", open(path).read(), re.S)
+                assert any(re.search(line, body) for body in bodies), (form, piece, path, line)
 
 
 def compiled(source, includes=()):
@@ -327,15 +377,18 @@ def constant(name, version):
     raise KeyError((name, version))
 
 
-def fixed_piece(packet, what, version):
-    """A piece of dword 0 that tells forms apart; where the version has none, where 5.0 has it."""
+def fixed_piece(packet, what, version, store):
+    """A piece of dword 0 that tells forms apart. A version without it has no form with it, and in the one without it
+    the bit is reserved, which is zero as well: no piece of its own may be there."""
     if "." in what:
         packet, what = what.split(".")
-    for place in (version, "5.0"):
-        words = pieces_of(packet, place).get(what)
-        if words:
-            return words[0]
-    raise KeyError((packet, what, version))
+    pieces = pieces_of(packet, version)
+    if what in pieces:
+        return pieces[what][0]
+    bits = pieces_of(packet, "5.0")[what][0]
+    assert store == 0 and version in SETS["4"], (packet, what, version)
+    assert not any(words[0] & bits for words in pieces.values()), (packet, what, version)
+    return bits
 
 
 SUFFIX = re.compile(r"(.*)_(\d+)_(\d+)$")
@@ -370,21 +423,28 @@ def enumeration(path, pattern, strip=""):
 ENUMS = {"4": "vega10", "5": "navi10", "6": "soc21", "7": "soc24"}
 
 
-def names_of(form, version):
+def names_of(form, version, pieces):
     path = f"{AMD}/include/{ENUMS[version[0]]}_enum.h"
     if form == "ATOMIC":
         yield "atomic_op", enumeration(path, r"TC_OP_ATOMIC_(\w+?)\s*=\s*(0x[0-9a-f]+)")
     if form == "POLL_REGMEM":
-        path = f"{PAL}/gfx9/chip/gfx9_plus_merged_f32_mec_pm4_packets.h"
-        yield "func", enumeration(path, r"function__mec_wait_reg_mem__(\w+?)\s*=\s*(\d+)")
+        functions = f"{PAL}/gfx9/chip/gfx9_plus_merged_f32_mec_pm4_packets.h"
+        yield "func", enumeration(functions, r"function__mec_wait_reg_mem__(\w+?)\s*=\s*(\d+)")
     if form in ("CONSTANT_FILL", "CONSTANT_FILL_PAGE"):
-        path = f"{ROCR}/libhsakmt/tests/kfdtest/src/SDMAPacket.cpp"
-        pairs = re.findall(r"fillsize = (\d); /\* (\w+) Fill", open(path).read())
+        pairs = re.findall(r"fillsize = (\d); /\* (\w+) Fill", open(KFDTEST[0]).read())
         yield "fillsize", " ".join(f"{name.upper()}={int(value):x}" for value, name in pairs)
     kinds = {"FENCE": ["mtype"], "PTEPDE_RMW": ["mtype"], "PTEPDE_RMW.many": ["mtype"],
              "COPY_DIRTY_PAGE": ["dst_mtype", "src_mtype"], "COPY_PHYSICAL_LINEAR": ["dst_mtype", "src_mtype"]}
     for piece in kinds.get(form, []):
         yield piece, enumeration(path, r"\bMTYPE_(\w+?)\s*=\s*(0x[0-9a-f]+)")
+    for piece in pieces:
+        if piece.endswith("mall_policy"):
+            # PAL's settings, which have the names, are not public; that they are what the hardware has is asserted here.
+            asserted = r"static_assert\(SdmaMallPolicy(\w+) == (\d)"
+            yield piece, enumeration(f"{PAL}/sdma/gfx12/gfx12DmaCmdBuffer.cpp", asserted)
+        elif re.search(r"(l2|cache|^dst|^src)_policy\d?$", piece):
+            # Of the three bits of a cache policy these are the lower two.
+            yield piece, enumeration(path, r"\bGL2_CACHE_POLICY_(\w+?)\s*=\s*(0x[0-9a-f]+)")
 
 
 def witnesses():
@@ -417,6 +477,7 @@ def witnesses():
 
 
 def main():
+    check_biases()
     print("# Made by tests/oracle/packets.py; see SOURCE.")
     for version in VERSIONS:
         own = {"4": CONSTANTS4, "5": CONSTANTS5, "6": CONSTANTS6, "7": PAL12_CONSTANTS}[version[0]]
@@ -446,7 +507,7 @@ def main():
                     value |= constant(f"SDMA_SUBOP_{sub_op}", version) << 8
             for what, store in ((one, 1), (zero, 0)):
                 if what != "-":
-                    bits = fixed_piece(packet, what, version)
+                    bits = fixed_piece(packet, what, version, store)
                     assert mask & bits == 0
                     mask |= bits
                     value |= bits if store else 0
@@ -465,10 +526,10 @@ def main():
             if form in ("REGISTER_WRITE", "REGISTER_RMW.indexed"):
                 # Linux writes the byte offset there, sdma_v7_0_ring_emit_wreg.
                 say(f"join {form} @ addr@2", version)
-            for name in BIAS.get(form, "").split():
+            for name in BIAS.get(form, {}):
                 assert name in kept
                 say(f"bias {form} @ {name} 1", version)
-            for name, values in names_of(form, version):
+            for name, values in names_of(form, version, kept):
                 if name in kept:
                     say(f"names {form} @ {name} {values}", version)
         for text, where in lines.items():

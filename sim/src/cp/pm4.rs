@@ -6,14 +6,13 @@
 use super::error::QueueError;
 use super::processor::Halt;
 use crate::memory::View;
+use ::pm4::Header;
 use aql::Pm4Indirect;
 
 /// IT_NOP (Linux nvd.h, PACKET3_NOP).
-const NOP: u32 = 0x10;
+const NOP: u8 = 0x10;
 /// IT_ACQUIRE_MEM (PACKET3_ACQUIRE_MEM).
-const ACQUIRE_MEM: u32 = 0x58;
-/// A NOP with this count is one dword long.
-const NOP_ONE_DWORD: u32 = 0x3fff;
+const ACQUIRE_MEM: u8 = 0x58;
 
 /// Runs an indirect buffer.
 pub(super) fn run(memory: &mut View, packet: &Pm4Indirect) -> Result<(), Halt> {
@@ -25,14 +24,16 @@ pub(super) fn run(memory: &mut View, packet: &Pm4Indirect) -> Result<(), Halt> {
     let mut at = 0;
     while at < size {
         let address = packet.address.wrapping_add(u64::from(at) * 4);
-        let header = memory.read_u32(address)?;
-        let (kind, count, opcode) = (header >> 30, header >> 16 & 0x3fff, header >> 8 & 0xff);
-        let dwords = match (kind, opcode) {
-            (2, _) => 1,
-            (3, NOP) if count == NOP_ONE_DWORD => 1,
-            (3, NOP | ACQUIRE_MEM) => count + 2,
-            _ => return Err(refuse(format!("PM4 header {header:#010x} at {address:#x}"))),
+        let header = Header(memory.read_u32(address)?);
+        let known = match header.packet_type() {
+            2 => true,
+            3 => matches!(header.opcode(), NOP | ACQUIRE_MEM),
+            _ => false,
         };
+        let Some(dwords) = header.dwords().filter(|_| known) else {
+            return Err(refuse(format!("PM4 header {:#010x} at {address:#x}", header.0)));
+        };
+        let dwords = dwords as u32;
         if dwords > size - at {
             let left = size - at;
             return Err(refuse(format!(

@@ -6,9 +6,11 @@ use super::Error;
 /// without 0x, and comments from `#` to the end of the line. It is text when it is nothing else.
 ///
 /// # Errors
-/// A word of text that is none, with line and column; bytes that are no whole dwords.
+/// A word of text that is none, with line and column; bytes that are no whole dwords. Lines of printable characters
+/// are text too, and their first word that is none is the error: no stream has only such bytes, since headers of
+/// PM4 have bytes of 0xc0 and more and those of SDMA and AQL have zeros.
 pub fn words(name: &str, bytes: &[u8]) -> Result<Vec<u32>, Error> {
-    if is_text(bytes) {
+    if is_text(bytes) || is_printable(bytes) {
         return text(name, bytes);
     }
     let (words, rest) = bytes.as_chunks();
@@ -28,6 +30,12 @@ fn is_text(bytes: &[u8]) -> bool {
         }) && std::str::from_utf8(comment)
             .is_ok_and(|text| !text.contains(|c: char| c.is_control() && !"\t\r".contains(c)))
     })
+}
+
+/// Lines of printable characters, more than one word of them.
+fn is_printable(bytes: &[u8]) -> bool {
+    bytes.iter().any(u8::is_ascii_whitespace)
+        && bytes.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
 }
 
 fn text(name: &str, bytes: &[u8]) -> Result<Vec<u32>, Error> {
@@ -123,6 +131,10 @@ mod tests {
             "f, line 1, column 1: word \"0x\": needed hexadecimal digits, with or without 0x before them"
         );
         assert!(read(b"1x2").unwrap_err().contains("column 1"));
+        assert_eq!(
+            read(b"c0027600 20c\n<pgm lo> |\n").unwrap_err(),
+            "f, line 2, column 1: word \"<pgm\": needed hexadecimal digits, with or without 0x before them"
+        );
         assert_eq!(
             read(b"\x01\x02\x03\x04\x05").unwrap_err(),
             "f: 5 bytes are no whole dwords (5 mod 4 = 1): needed little-endian dwords, or text of hexadecimal \

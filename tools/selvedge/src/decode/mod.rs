@@ -243,6 +243,3 @@ fn decode_ring(
     };
     Ok((described, streams))
 }
-
-#[cfg(test)]
-mod tests;

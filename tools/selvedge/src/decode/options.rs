@@ -11,7 +11,7 @@ use std::io::{ErrorKind, Read, Write};
 #[command(
     after_help = "The input is binary, little-endian dwords, or text: hexadecimal words separated by white space or \
                   commas, with or without 0x, and comments from # to the end of the line. It is text when it is \
-                  nothing else.\n\n\
+                  nothing else. Numbers of the command line are decimal, or hexadecimal with 0x.\n\n\
                   Pointers of a ring count what the engine counts: pm4 dwords, sdma bytes, aql packets. They may be \
                   larger than the ring, as the hardware's are.\n\n\
                   Exit status: 0; 1 when a stream is not what the engine can read (it is printed up to there), or a \
@@ -24,7 +24,7 @@ pub struct Options {
     /// The processor, e.g. gfx1151
     #[arg(long, value_name = "gfxNNNN", value_parser = processor)]
     gfx: (String, Generation),
-    /// Version of the SDMA engines, e.g. 6.0, when it is not the processor's usual one
+    /// Version of the SDMA engines, e.g. 6.0 or 6.0.1, when it is not the processor's usual one
     #[arg(long, value_name = "VERSION", value_parser = version)]
     sdma: Option<Version>,
     /// Address of the input's first byte
@@ -56,18 +56,22 @@ pub struct Options {
 fn processor(name: &str) -> Result<(String, Generation), String> {
     match Generation::from_name(name) {
         Some(generation) => Ok((name.to_owned(), generation)),
-        None => {
-            let known: Vec<String> = Generation::ALL.iter().map(Generation::to_string).collect();
-            Err(format!(
-                "{name:?} is no processor whose packets are known; needed a name such as gfx1151, of one of {}",
-                known.join(", ")
-            ))
-        }
+        None => Err(format!(
+            "{name:?} is no processor whose packets are known; needed one of gfx900 to gfx950, gfx101x, gfx103x, \
+             gfx110x, gfx115x, gfx120x, such as gfx1151"
+        )),
     }
 }
 
 fn version(name: &str) -> Result<Version, String> {
-    Version::ALL.into_iter().find(|version| version.name() == name).ok_or_else(|| {
+    let ip = || {
+        let mut numbers = name.split('.').map(str::parse);
+        let (major, minor, revision) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        let none_left = numbers.next().is_none();
+        Version::from_ip(major.ok()?, minor.ok()?, revision.ok()?).filter(|_| none_left)
+    };
+    let named = Version::ALL.into_iter().find(|version| version.name() == name);
+    named.or_else(ip).ok_or_else(|| {
         let known = Version::ALL.map(Version::name).join(", ");
         format!("{name:?} is no SDMA version whose packets are known; needed one of {known}")
     })
