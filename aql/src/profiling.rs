@@ -124,6 +124,7 @@ mod tests {
         assert_eq!(slow.duration(u64::MAX), Duration::from_secs(u64::MAX));
         let fast = ClockRate::new(NonZeroU64::MAX);
         assert_eq!(fast.duration(u64::MAX - 1), Duration::from_nanos(999_999_999));
+        assert_eq!(fast.ticks(Duration::from_secs(1)), Some(u64::MAX));
         assert_eq!(fast.ticks(Duration::from_secs(2)), None);
     }
 
@@ -132,6 +133,7 @@ mod tests {
         assert_eq!(Interval::new(0, 5), None);
         assert_eq!(Interval::new(5, 4), None);
         assert_eq!(Interval::new(5, 0), None);
+        assert_eq!(Interval::new(5, 5).map(Interval::ticks), Some(0));
         let interval = Interval::new(5, 105).unwrap();
         let rate = ClockRate::from_hertz(100_000_000).unwrap();
         assert_eq!((interval.ticks(), interval.duration(rate)), (100, Duration::from_micros(1)));

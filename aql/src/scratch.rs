@@ -170,6 +170,7 @@ mod tests {
         assert_eq!(max_wave_bytes(Generation::Gfx11), 0x7fff * 256);
         assert_eq!(slots(40, 2, 32), 1280);
         assert_eq!(slots(41, 2, 32), 1344);
+        assert_eq!(slots(u32::MAX, u32::MAX - 1, u32::MAX), u64::MAX);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! | [`register`] | the registers that packets write, by name and by address |
 //! | [`sequence`] | packets that belong together: cache control, dispatch, fences, waits |
 //! | [`Packets`] | dwords that somebody wrote, as packets |
-//! | [`layout`] | the mechanism: fields as types and as data, [`Writer`](layout::Writer), [`layout!`](crate::layout!) |
+//! | [`mod@layout`] | the mechanism: fields as types and as data, [`Writer`](layout::Writer), [`layout!`](crate::layout!) |
 //! | [`Generation`], [`generations`] | whose packets and registers |
 //! | [`Header`] | type, opcode and length of any packet |
 //!

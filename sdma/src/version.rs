@@ -164,6 +164,7 @@ mod tests {
             ((4, 2, 2), Some(Version::V4_0)),
             ((4, 4, 0), Some(Version::V4_4)),
             ((4, 4, 2), Some(Version::V4_4_2)),
+            ((4, 4, 4), Some(Version::V4_4_2)),
             ((4, 4, 5), Some(Version::V4_4_2)),
             ((5, 0, 5), Some(Version::V5_0)),
             ((5, 2, 7), Some(Version::V5_2)),

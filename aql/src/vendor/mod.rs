@@ -81,9 +81,17 @@ mod tests {
     fn formats() {
         assert_eq!(format_of(0x0002_1500), Some(Format::BARRIER_VALUE));
         assert_eq!(format_of(0x0002_1502), None);
-        assert!(Format::PM4_IB.is_accepted_by(Generation::Gfx115));
-        assert!(Format::BARRIER_VALUE.is_accepted_by(Generation::Gfx94x));
-        assert!(!Format::BARRIER_VALUE.is_accepted_by(Generation::Gfx11));
+        for generation in Generation::ALL {
+            assert!(Format::PM4_IB.is_accepted_by(generation), "{generation}");
+            // gfx90a, gfx94x and gfx950 (ROCR-Runtime's value waits).
+            let with_values =
+                matches!(generation, Generation::Gfx90a | Generation::Gfx94x | Generation::Gfx950);
+            assert_eq!(
+                Format::BARRIER_VALUE.is_accepted_by(generation),
+                with_values,
+                "{generation}"
+            );
+        }
         assert_eq!(Format(0).accepted_by(), Variants(0));
     }
 
