@@ -75,16 +75,24 @@ pub use vendor::{BarrierValue, ExtKernelDispatch, Pm4Indirect};
 
 use pm4::layout::Layout;
 
+/// Calls a macro with every packet type: `packets!(name arguments)` is `name!(arguments; KernelDispatch, ...)`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! packets {
+    ($name:ident $($arguments:tt)*) => {
+        $name! { $($arguments)*;
+            KernelDispatch, AgentDispatch, BarrierAnd, BarrierOr, Pm4Indirect, BarrierValue,
+            ExtKernelDispatch,
+        }
+    };
+}
+
+macro_rules! layouts {
+    (; $($Packet:ident),+ $(,)?) => { &[$($Packet::LAYOUT),+] };
+}
+
 /// Every layout of a packet that there is.
-pub const LAYOUTS: &[&Layout] = &[
-    KernelDispatch::LAYOUT,
-    AgentDispatch::LAYOUT,
-    BarrierAnd::LAYOUT,
-    BarrierOr::LAYOUT,
-    Pm4Indirect::LAYOUT,
-    BarrierValue::LAYOUT,
-    ExtKernelDispatch::LAYOUT,
-];
+pub const LAYOUTS: &[&Layout] = packets!(layouts);
 
 /// A packet's size in dwords.
 pub const PACKET_WORDS: usize = 16;

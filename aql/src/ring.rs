@@ -147,4 +147,26 @@ mod tests {
             assert_eq!(word.load(Ordering::Relaxed), expected, "dword {i}");
         }
     }
+
+    /// Miri lets loads see old values where the orderings allow it.
+    #[test]
+    fn who_sees_the_header_sees_the_body() {
+        let memory = memory(256);
+        let ring = Ring::new(&memory).unwrap();
+        for round in 0..20 {
+            ring.invalidate();
+            std::thread::scope(|scope| {
+                let device = scope.spawn(|| {
+                    let slot = ring.slot(0);
+                    while slot[0].load(Ordering::Acquire) == 1 {
+                        std::thread::yield_now();
+                    }
+                    slot.each_ref().map(|word| word.load(Ordering::Relaxed))
+                });
+                let packet = [100 + round; PACKET_WORDS];
+                ring.publish(0, &packet);
+                assert_eq!(device.join().unwrap(), packet);
+            });
+        }
+    }
 }

@@ -1,15 +1,13 @@
 //! Scratch (private segment): COMPUTE_TMPRING_SIZE, sizes, and the scratch buffer descriptor.
 //!
-//! Sources: AMD's ROCR-Runtime, `runtime/hsa-runtime/core/inc/registers.h` (register layouts) and
-//! `core/runtime/amd_aql_queue.cpp` (FillComputeTmpRingSize*, FillBufRsrcWord*).
+//! Source: AMD's ROCR-Runtime, `runtime/hsa-runtime/core/runtime/amd_aql_queue.cpp`
+//! (FillComputeTmpRingSize*, FillBufRsrcWord*); the register is [`ComputeTmpringSize`].
 
 use crate::{Generation, generations};
 use core::fmt;
+use pm4::register::ComputeTmpringSize;
 
 /// COMPUTE_TMPRING_SIZE as a value: how many waves have scratch, and how much each.
-///
-/// WAVES is bits 11:0. WAVESIZE is bits 24:12 in units of 1024 bytes on gfx9 and gfx10, bits 26:12
-/// in units of 256 bytes on gfx11, and bits 29:12 in units of 256 bytes on gfx12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TmpringSize {
     /// WAVES: waves of an XCC up to gfx10, waves of a **shader engine** from gfx11 on.
@@ -55,25 +53,14 @@ impl fmt::Display for TmpringSizeError {
 
 impl core::error::Error for TmpringSizeError {}
 
-/// The unit of WAVESIZE in bytes.
+/// The unit of WAVESIZE in bytes: the lowest bit that the register holds.
 pub const fn wave_granule(generation: Generation) -> u32 {
-    match generation {
-        _ if generation.is_in(generations::GFX11_ON) => 256,
-        _ => 1024,
-    }
+    1 << max_wave_bytes(generation).trailing_zeros()
 }
 
-const fn wave_size_bits(generation: Generation) -> u32 {
-    match generation {
-        Generation::Gfx12 => 18,
-        Generation::Gfx11 | Generation::Gfx115 => 15,
-        _ => 13,
-    }
-}
-
-/// The most scratch that a wave can have, bytes.
+/// The most scratch that a wave can have, bytes: all bits that the register holds.
 pub const fn max_wave_bytes(generation: Generation) -> u32 {
-    ((1 << wave_size_bits(generation)) - 1) * wave_granule(generation)
+    ComputeTmpringSize::decode_word(u32::MAX, generation).wavesize
 }
 
 /// Whether [`TmpringSize::waves`] counts the waves of one shader engine instead of all.
@@ -120,13 +107,16 @@ impl TmpringSize {
         {
             return Err(TmpringSizeError::WaveBytes { generation, got: self.wave_bytes });
         }
-        Ok(self.waves | (self.wave_bytes / wave_granule(generation)) << 12)
+        let (waves, wavesize) = (self.waves as u16, self.wave_bytes);
+        let [word] =
+            ComputeTmpringSize { waves, wavesize, ..ComputeTmpringSize::ZERO }.encode(generation);
+        Ok(word)
     }
 
     /// Reads the register; bits beyond WAVESIZE are not part of it.
     pub const fn decode(register: u32, generation: Generation) -> TmpringSize {
-        let size = register >> 12 & ((1 << wave_size_bits(generation)) - 1);
-        TmpringSize { waves: register & 0xfff, wave_bytes: size * wave_granule(generation) }
+        let register = ComputeTmpringSize::decode_word(register, generation);
+        TmpringSize { waves: register.waves as u32, wave_bytes: register.wavesize }
     }
 }
 

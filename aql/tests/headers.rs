@@ -368,13 +368,11 @@ fn constants() {
     compare("constant", &[""], &table);
 }
 
-/// With `SELVEDGE_ORACLE`, a directory of AMD's sources: the data is what they give.
+/// What is stored is what the generator prints of the sources that `SELVEDGE_ORACLE` names (see SOURCE).
 #[test]
+#[ignore = "needs the sources that SELVEDGE_ORACLE names"]
 fn the_headers_still_give_this() {
-    let Some(oracle) = std::env::var_os("SELVEDGE_ORACLE") else {
-        println!("skipped: SELVEDGE_ORACLE names no directory with AMD's sources");
-        return;
-    };
+    let oracle = std::env::var_os("SELVEDGE_ORACLE").expect("SELVEDGE_ORACLE names the sources");
     let runtime = Path::new(&oracle).join("rocm-systems/projects/rocr-runtime/runtime/hsa-runtime");
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "clang++-19".into());
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/headers/generate.cpp");

@@ -8,14 +8,13 @@ use aql::{
     AgentDispatch, BarrierAnd, BarrierOr, BarrierValue, ExtKernelDispatch, KernelDispatch,
     Pm4Indirect,
 };
-use pm4::layout::{Layout, Packet, Variants};
+use pm4::layout::{Layout, Variants};
 use selvedge_golden::{Comparison, Golden, Variant, compare, exercise, mutate};
-use std::path::Path;
 use std::process::Command;
 
-const FILES: [(&str, &str, &str); 2] = [
-    ("current", "rocm-systems", include_str!("data/packets/current.txt")),
-    ("newer", "rocm-systems-newer", include_str!("data/packets/newer.txt")),
+const FILES: [(&str, &str); 2] = [
+    ("current", include_str!("data/packets/current.txt")),
+    ("newer", include_str!("data/packets/newer.txt")),
 ];
 
 /// The packets are the same in all hardware.
@@ -23,7 +22,7 @@ const VARIANTS: [Variant; 1] = [Variant { name: "aql", set: Variants::one(0) }];
 
 fn golden() -> Golden {
     let mut golden = Golden::default();
-    for (_, _, text) in FILES {
+    for (_, text) in FILES {
         golden.extend(Golden::parse(text).unwrap());
     }
     golden
@@ -60,30 +59,15 @@ fn a_wrong_layout_is_noticed() {
     assert!(all > 5000, "{all} flips");
 }
 
+macro_rules! exercise_all {
+    (; $($Packet:ident),+ $(,)?) => { $(exercise::<$Packet>(VARIANTS[0], ());)+ };
+}
+
 #[test]
 fn what_is_compiled_is_the_layout() {
-    let mut exercised = Vec::new();
-    fn one<P>(exercised: &mut Vec<&'static str>)
-    where
-        P: Packet<Variant = ()> + PartialEq + std::fmt::Debug + std::fmt::Display,
-    {
-        exercise::<P>(VARIANTS[0], ());
-        exercised.push(P::LAYOUT.name);
-    }
-    one::<KernelDispatch>(&mut exercised);
-    one::<AgentDispatch>(&mut exercised);
-    one::<BarrierAnd>(&mut exercised);
-    one::<BarrierOr>(&mut exercised);
-    one::<Pm4Indirect>(&mut exercised);
-    one::<BarrierValue>(&mut exercised);
-    one::<ExtKernelDispatch>(&mut exercised);
-    one::<MetadataHeader>(&mut exercised);
-    one::<MetadataKernelDispatch>(&mut exercised);
-    one::<MetadataBarrier>(&mut exercised);
-    one::<LaunchDescriptor>(&mut exercised);
-    one::<DataPrefetch>(&mut exercised);
-    one::<Header>(&mut exercised);
-    assert_eq!(exercised, layouts().map(|layout| layout.name).collect::<Vec<_>>());
+    aql::packets!(exercise_all);
+    aql::records!(exercise_all);
+    exercise::<Header>(VARIANTS[0], ());
 }
 
 /// A word can start one packet only.
@@ -97,18 +81,11 @@ fn packets_are_told_apart() {
     }
 }
 
-/// With `SELVEDGE_ORACLE`, a directory of AMD's sources: the lines are what they give.
+/// What is stored is what the generator prints of the sources that `SELVEDGE_ORACLE` names (see SOURCE).
 #[test]
+#[ignore = "needs the sources that SELVEDGE_ORACLE names"]
 fn the_headers_still_give_this() {
-    let Some(oracle) = std::env::var_os("SELVEDGE_ORACLE") else {
-        println!("skipped: SELVEDGE_ORACLE names no directory with AMD's sources");
-        return;
-    };
-    for (name, tree, lines) in FILES {
-        if !Path::new(&oracle).join(tree).exists() {
-            println!("skipped: no {tree}");
-            continue;
-        }
+    for (name, lines) in FILES {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle/packets.py");
         let output = Command::new("python3").arg(script).arg(name).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -5,35 +5,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pm4::layout::Layout;
+use sdma::packet::*;
 use sdma::{Packets, Version, oss7};
-use selvedge_fuzz::{assert_complete, dwords, each, pick, take};
-
-/// Every packet; `init` asserts that none is missing.
-macro_rules! packets {
-    ($call:ident $($arguments:tt)?) => {
-        each!($call $($arguments)?; sdma::packet:
-            CopyLinear, CopyLinearMeta, CopyBroadcastLinear, CopyLinearBc, CopyLinearSubwin, CopyLinearSubwinBc,
-            CopyLinearSubwinLarge, CopyDirtyPage, CopyPhysicalLinear, CopyPhysicalLinearMeta, CopyPageTransfer,
-            CopyTiled, CopyL2tBroadcast, CopyTiledSubwin, CopyTiledSubwinMeta, CopyTiledSubwinCompressed, CopyT2t,
-            CopyT2tMeta, CopyT2tCompressed, CopyStruct, CopyTiledBc, CopyTiledBcSlice, CopyTiledSubwinBc, CopyT2tBc,
-            WriteUntiled, WriteTiled, WriteTiledBc, ConstantFill, DataFillMulti, ConstantFillPage,
-            DecompressBltLinear, DecompressBltSubwin, Fence, FenceConditionalInterrupt, Trap, DummyTrapOld,
-            DummyTrap, PollRegmem, PollRegWriteMem, PollRegWriteMemIndexed, PollDbitWriteMem, PollMemVerify,
-            PollMemVerifyShort, Atomic, Semaphore, MemIncr, TimestampSet, TimestampGet, TimestampGetGlobal, Nop,
-            Indirect, CondExe, PreExe, SrbmWrite, RegisterWrite, RegisterRmw, RegisterRmwIndexed, GcrReq, GcrUser,
-            WriteIncr, PtepdeCopy, PtepdeRmw, PtepdeRmwMany, PtepdeCopyBackwards, GpuvmInv, VmInvalidation,
-            Invalidation,
-        )
-    };
-}
-
-/// The AQL packets that SDMA engines read.
-macro_rules! aql_packets {
-    ($call:ident $($arguments:tt)?) => {
-        each!($call $($arguments)?; sdma::packet: AqlCopyLinear, AqlBarrierOr)
-    };
-}
+use selvedge_fuzz::{dwords, exercise_each, pick, take};
 
 fn stream(version: Version, words: &[u32]) {
     let mut packets = Packets::new(version, words);
@@ -57,23 +31,14 @@ fn stream(version: Version, words: &[u32]) {
 }
 
 fuzz_target!(
-    init: {
-        let ours: &[&Layout] = &packets!(layouts);
-        assert_complete(ours, sdma::packet::LAYOUTS);
-        let ours: &[&Layout] = &aql_packets!(layouts);
-        assert_complete(ours, sdma::packet::AQL_LAYOUTS);
-    },
     |bytes: &[u8]| {
         let mut bytes = bytes;
         let version = pick(&Version::ALL, &mut bytes);
         match take(&mut bytes) {
             [0] => stream(version, &dwords(bytes)),
             _ => {
-                packets!(round_trip(bytes, version.set(), version));
-                aql_packets!(round_trip(bytes, version.set(), version));
-                let words = dwords(bytes);
-                packets!(any_words(&words, version));
-                aql_packets!(any_words(&words, version));
+                sdma::packets!(exercise_each bytes, version.set(), version);
+                sdma::aql_packets!(exercise_each bytes, version.set(), version);
             }
         }
     }

@@ -244,8 +244,8 @@ pub struct IndirectBuffer {
     pub chain: bool,
 }
 
-/// Ranges of registers that packets count from (nvd.h, soc15d.h, PACKET3_SET_*_START; PAL, *_SPACE_START).
-#[derive(Clone, Copy, Debug)]
+/// Ranges of registers that packets count from.
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Space {
     Config,
     Context,
@@ -254,7 +254,7 @@ enum Space {
 }
 
 /// How a packet lists registers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Set {
     /// An offset, then the values of it and those that follow.
     Row,
@@ -267,10 +267,10 @@ enum Set {
 impl Space {
     const fn start(self) -> u32 {
         match self {
-            Space::Config => 0x2000,
-            Space::Context => 0xa000,
-            Space::Sh => 0x2c00,
-            Space::Uconfig => 0xc000,
+            Space::Config => register::CONFIG_BASE,
+            Space::Context => register::CONTEXT_BASE,
+            Space::Sh => register::SH_BASE,
+            Space::Uconfig => register::UCONFIG_BASE,
         }
     }
 
@@ -424,6 +424,38 @@ mod tests {
             "new in gfx12"
         );
         assert_eq!(gfx11(&[0x8000_0000]), []);
+    }
+
+    /// Names of opcodes are held against AMD's headers; what sets registers is told by its name.
+    #[test]
+    fn packets_that_set_registers_are_known_by_name() {
+        let mut told = 0;
+        for (generation, opcode) in
+            Generation::ALL.into_iter().flat_map(|g| (0..=255).map(move |o| (g, o)))
+        {
+            let Some(name) = packet::opcode_name(opcode, generation) else {
+                assert_eq!(Space::of(opcode, generation), None, "{generation} {opcode:#x}");
+                continue;
+            };
+            let space = [
+                ("SET_CONFIG_REG", Space::Config),
+                ("SET_CONTEXT_REG", Space::Context),
+                ("SET_SH_REG", Space::Sh),
+                ("SET_UCONFIG_REG", Space::Uconfig),
+            ];
+            let space = space.into_iter().find_map(|(start, space)| {
+                let set = match name.strip_prefix(start)? {
+                    "" | "_INDEX" => Set::Row,
+                    "_PAIRS" => Set::Pairs,
+                    "_PAIRS_PACKED" | "_PAIRS_PACKED_N" => Set::Packed,
+                    _ => return None, // computed, or loaded from memory
+                };
+                Some((set, space))
+            });
+            assert_eq!(Space::of(opcode, generation), space, "{generation} {opcode:#x} {name}");
+            told += usize::from(space.is_some());
+        }
+        assert!(told > 70, "{told}");
     }
 
     #[test]

@@ -29,83 +29,16 @@ fn variants() -> [Variant; 10] {
 }
 
 macro_rules! exercise_all {
-    ($($Packet:ident),* $(,)?) => {{
+    (; $($Packet:ident),+ $(,)?) => {
         for (variant, (_, generation)) in variants().into_iter().zip(VARIANTS) {
-            $(exercise::<$Packet>(variant, generation);)*
+            $(exercise::<$Packet>(variant, generation);)+
         }
-        vec![$($Packet::LAYOUT),*]
-    }};
+    };
 }
 
 #[test]
 fn encoders_and_decoders_do_what_the_layouts_say() {
-    let exercised = exercise_all![
-        NopHeader,
-        Nop,
-        SetBase,
-        DispatchDirect,
-        DispatchIndirect,
-        DispatchIndirectOffset,
-        AtomicGds,
-        AtomicMem,
-        CondExec,
-        PredExec,
-        WriteData,
-        WriteDataRegister,
-        MemSemaphore,
-        WaitRegMemRegister,
-        WaitRegMem,
-        PerfCounterWindow,
-        IndirectBuffer,
-        CondIndirectBuffer,
-        CopyData,
-        CopyDataRegister,
-        PfpSyncMe,
-        CondWrite,
-        EventWrite,
-        EventWriteAddress,
-        ReleaseMem,
-        DmaData,
-        PerfmonControl,
-        AcquireMem,
-        AcquireMemGfx9,
-        Rewind,
-        IndirectBufferPasid,
-        PrimeUtcl2,
-        LoadShRegIndex,
-        SetConfigReg,
-        SetShReg,
-        SetQueueReg,
-        SetUconfigReg,
-        WaitRegMem64Register,
-        WaitRegMem64,
-        HdpFlush,
-        InvalidateTlbs,
-        DmaDataFillMulti,
-        SetShRegIndex,
-        SetResources,
-        MapProcess,
-        MapProcessDebug,
-        MapQueues,
-        UnmapQueuesProcess,
-        UnmapQueues,
-        QueryStatusProcess,
-        QueryStatus,
-        RunList,
-        MapProcessVm,
-        DispatchTaskStateInit,
-        DispatchTaskmeshDirectAce,
-        DispatchTaskmeshIndirectMultiAce,
-        Timestamp,
-        ExecuteIndirectV2,
-        SetShRegPairs,
-        SetShRegPairsPacked,
-        SetShRegPairsPackedGfx12,
-        SetShRegPairsPackedN,
-        SetUconfigRegPairs,
-        RunCleanerShader,
-    ];
-    assert_eq!(exercised, LAYOUTS);
+    pm4::packets!(exercise_all);
 }
 
 /// Names of values that some generations lack: the name, the generations, and why it is declared nevertheless. A name
@@ -227,16 +160,10 @@ fn layouts_are_found() {
             let dwords = expected.dwords as u32 + u32::from(expected.payload);
             let mut words = vec![0; dwords as usize];
             words[0] = Header::new(Header(expected.fixed).opcode(), dwords).0 | 3;
-            let select = match expected.name {
-                "WRITE_DATA" => 5 << 8,
-                "COPY_DATA" => 2 << 8,
-                "WAIT_REG_MEM" | "WAIT_REG_MEM64" => 1 << 4,
-                "UNMAP_QUEUES.process" => 1 << 4,
-                "QUERY_STATUS.process" => 1 << 28,
-                _ => 0,
-            };
-            if let Some(word) = words.get_mut(1) {
-                *word = select;
+            if let Some(form) = expected.form {
+                let field = &expected.fields[expected.index(form.field).unwrap()];
+                let value = (0..4).find(|value| form.holds(*value)).unwrap();
+                field.write(value, &mut words, generation.set());
             }
             let found = layout(generation, &words).map(|layout| layout.name);
             assert_eq!(found, Some(expected.name), "{generation}");
@@ -250,6 +177,52 @@ fn layouts_are_found() {
         }
         assert_eq!(layout(generation, &[]), None);
     }
+}
+
+/// What dword 1 tells of forms of one length: PAL, *_MEC_*_dst_sel_*, mem_space; kfd_pm4_headers_ai.h, unmap_queues and
+/// query_status.
+#[test]
+fn forms_are_told_by_dword_1() {
+    for (name, second) in [
+        ("WRITE_DATA", 2 << 8),
+        ("WRITE_DATA", 5 << 8),
+        ("WRITE_DATA.register", 0),
+        ("WRITE_DATA.register", 3 << 8),
+        ("WRITE_DATA.register", 0xf << 8),
+        ("COPY_DATA", 2 << 8),
+        ("COPY_DATA", 5 << 8),
+        ("COPY_DATA.register", 0),
+        ("COPY_DATA.register", 6 << 8),
+        ("WAIT_REG_MEM", 1 << 4),
+        ("WAIT_REG_MEM.register", 0xc0),
+        ("WAIT_REG_MEM64", 1 << 4),
+        ("WAIT_REG_MEM64.register", 0),
+        ("UNMAP_QUEUES", 0),
+        ("UNMAP_QUEUES", 3 << 4),
+        ("UNMAP_QUEUES.process", 1 << 4),
+        ("QUERY_STATUS", 0),
+        ("QUERY_STATUS", 2 << 28),
+        ("QUERY_STATUS.process", 1 << 28),
+    ] {
+        let of_name = LAYOUTS.iter().find(|layout| layout.name == name).unwrap();
+        let mut words = [0; 9];
+        words[0] = Header::new(Header(of_name.fixed).opcode(), of_name.dwords as u32).0;
+        words[1] = second;
+        let found = layout(Generation::Gfx11, &words[..of_name.dwords]).unwrap();
+        assert_eq!(found.name, name, "{second:#x}");
+    }
+    let generation = Generation::Gfx11;
+    let wait = WaitRegMem::memory(0x2000, Compare::ALWAYS_PASS, 7);
+    assert_eq!(
+        WaitRegMemRegister::decode(&wait.encode(generation), generation).unwrap_err().to_string(),
+        "WAIT_REG_MEM.register: mem_space = 0x1 is another form of the packet"
+    );
+    let register = WaitRegMem { mem_space: WaitSpace::REGISTER_SPACE, ..wait };
+    assert_eq!(
+        register.check(generation).unwrap_err().to_string(),
+        "WAIT_REG_MEM: mem_space = 0x0 is another form of the packet, which has its own type"
+    );
+    assert!(!register.fits(generation));
 }
 
 #[test]
@@ -328,7 +301,9 @@ fn is_one_packet<P: HasPayload<Variant = Generation>>(
     if let Some(word) = words.get_mut(1) {
         *word = second;
     }
-    let packet = P::from_words(&words, generation).unwrap();
+    let Ok(packet) = P::from_words(&words, generation) else {
+        return false; // words of another form
+    };
     let payload = vec![0x5a5a_5a5a; packet.payload()];
     let mut buffer = vec![0; P::LAYOUT.dwords + payload.len()];
     let mut packets = Writer::new(&mut buffer[..], generation);
@@ -376,13 +351,10 @@ proptest! {
     }
 }
 
-/// With the sources at hand (`SELVEDGE_ORACLE`, see SOURCE) what is stored is what the generators print.
+/// What is stored is what the generators print of the sources that `SELVEDGE_ORACLE` names (see SOURCE).
 #[test]
+#[ignore = "needs the sources that SELVEDGE_ORACLE names"]
 fn stored_lines_are_those_of_the_sources() {
-    if std::env::var_os("SELVEDGE_ORACLE").is_none() {
-        println!("skipped: SELVEDGE_ORACLE names no directory with the sources");
-        return;
-    }
     for (script, stored) in [("packets.py", PACKETS), ("packets_opcodes.py", OPCODES)] {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle");
         let output =

@@ -253,94 +253,24 @@ fn spaces_are_those_of_the_set_packets() {
     }
 }
 
-/// Calls a generic function with the type of every register.
-macro_rules! every_register {
-    ($call:ident; $($Register:ident),+ $(,)?) => {
-        [$($call::<register::$Register>()),+]
+macro_rules! exercise_all {
+    (; $($module:ident { $($Register:ident),+ $(,)? } $([$($Value:ident),+ $(,)?])?)+) => {
+        for generation in Generation::ALL {
+            $($(exercise::<register::$Register>(variant(generation), generation);)+)+
+        }
     };
-}
-
-fn exercised<P>() -> &'static str
-where
-    P: pm4::layout::Packet<Variant = Generation> + PartialEq + std::fmt::Debug + std::fmt::Display,
-{
-    for generation in Generation::ALL {
-        exercise::<P>(variant(generation), generation);
-    }
-    P::LAYOUT.name
 }
 
 #[test]
 fn encoders_and_decoders_do_what_the_layouts_say() {
-    let names = every_register! { exercised;
-    // types
-        ComputePgmLo, ComputePgmHi, ComputePgmRsrc1, ComputePgmRsrc2, ComputePgmRsrc3,
-        ComputeUserData, ComputeVmid, ComputeShaderChksum, ComputeUserAccum, ComputePrefPriAccum,
-        ComputeDispatchInitiator, ComputeDim, ComputeStart, ComputeNumThreadX, ComputeNumThreadY,
-        ComputeNumThreadZ, ComputePrescaledDim, ComputeDispatchInterleave, ComputeDispatchTunnel,
-        ComputeDispatchPktAddrLo, ComputeDispatchPktAddrHi, ComputeDispatchId, ComputeThreadgroupId,
-        ComputeDdidIndex, ComputeTgChunkSize, ComputeDispatchEnd, ComputeNowhere,
-        ComputeResourceLimits, ComputeStaticThreadMgmt, ComputeDestinationEn, ComputeReqCtrl,
-        ComputeTmpringSize, ComputeDispatchScratchBaseLo, ComputeDispatchScratchBaseHi,
-        ComputeRestart, ComputeRestartX2, ComputeRestartY2, ComputeRestartZ2, ComputeRelaunch,
-        ComputeRelaunch2, ComputeWaveRestoreAddrLo, ComputeWaveRestoreAddrHi, ComputeMiscReserved,
-        ComputePipelinestatEnable, ComputePerfcountEnable, ComputeThreadTraceEnable, CpHqdPqBase,
-        CpHqdPqBaseHi, CpHqdPqRptr, CpHqdPqRptrReportAddr, CpHqdPqRptrReportAddrHi, CpHqdPqWptrLo,
-        CpHqdPqWptrHi, CpHqdPqWptrPollAddr, CpHqdPqWptrPollAddrHi, CpHqdPqDoorbellControl,
-        CpHqdPqControl, CpHqdAqlControl, CpHqdAqlDispatchId, CpHqdAqlDispatchIdHi, CpMqdBaseAddr,
-        CpMqdBaseAddrHi, CpMqdControl, CpHqdActive, CpHqdVmid, CpHqdPersistentState,
-        CpHqdPipePriority, CpHqdQueuePriority, CpHqdQuantum, CpHqdDequeueRequest,
-        CpHqdDequeueStatus, CpHqdError, CpHqdOffload, CpHqdDmaOffload, CpHqdSemaCmd, CpHqdMsgType,
-        CpHqdGdsResourceState, CpHqdGfxControl, CpHqdGfxStatus, CpHqdAtomic0PreopLo,
-        CpHqdAtomic0PreopHi, CpHqdAtomic1PreopLo, CpHqdAtomic1PreopHi, CpHqdDdidRptr, CpHqdDdidWptr,
-        CpHqdDdidInflightCount, CpHqdDdidDeltaRptCount, CpHqdHqStatus0, CpHqdHqScheduler0,
-        CpHqdHqStatus1, CpHqdHqControl0, CpHqdHqScheduler1, CpHqdHqControl1, CpHqdIbBaseAddr,
-        CpHqdIbBaseAddrHi, CpHqdIbRptr, CpHqdIbControl, CpHqdIqTimer, CpHqdIqRptr, CpHqdEopBaseAddr,
-        CpHqdEopBaseAddrHi, CpHqdEopControl, CpHqdEopRptr, CpHqdEopWptr, CpHqdEopWptrMem,
-        CpHqdEopEvents, CpHqdCtxSaveBaseAddrLo, CpHqdCtxSaveBaseAddrHi, CpHqdCtxSaveControl,
-        CpHqdCtxSaveSize, CpHqdCntlStackOffset, CpHqdCntlStackSize, CpHqdWgStateOffset,
-        CpHqdSuspendCntlStackOffset, CpHqdSuspendCntlStackDwCnt, CpHqdSuspendWgStateOffset,
-        CpPerfmonCntl, CpPerfmonCntl1, RlcPerfmonCntl, RlcPerfmonClkCntl, RlcPerfmonClkCntlUcode,
-        RlcSpmPerfmonCntl, RlcSpmPerfmonRingBaseLo, RlcSpmPerfmonRingBaseHi, RlcSpmPerfmonRingSize,
-        RlcSpmPerfmonSegmentSize, RlcSpmMcCntl, SqPerfcounterSelect, SqPerfcounterLo,
-        SqPerfcounterHi, SqPerfcounterCtrl, SqPerfcounterCtrl2, SqPerfcounterMask,
-        SqgPerfcounterSelect, SqgPerfcounterLo, SqgPerfcounterHi, SqgPerfcounterCtrl,
-        SqgPerfcounterCtrl2, GrbmPerfcounterSelect, GrbmPerfcounterSelectHi, GrbmPerfcounterLo,
-        GrbmPerfcounterHi, SqThreadTraceBase, SqThreadTraceBase2, SqThreadTraceSize,
-        SqThreadTraceBuf0Base, SqThreadTraceBuf0Size, SqThreadTraceBuf0BaseLo,
-        SqThreadTraceBuf0BaseHi, SqThreadTraceBuf1Base, SqThreadTraceBuf1Size,
-        SqThreadTraceBuf1BaseLo, SqThreadTraceBuf1BaseHi, SqThreadTraceWptr, SqThreadTraceHiwater,
-        SqThreadTraceUserdata, SqThreadTraceCtrl, SqThreadTraceMask, SqThreadTraceTokenMask,
-        SqThreadTraceTokenMask2, SqThreadTracePerfMask, SqThreadTraceMode, SqThreadTraceStatus,
-        SqThreadTraceStatus2, SqThreadTraceCntr, SqThreadTraceDroppedCntr, SqThreadTraceGfxDrawCntr,
-        SqThreadTraceGfxMarkerCntr, SqThreadTraceHp3dDrawCntr, SqThreadTraceHp3dMarkerCntr,
-        SqThreadTraceHalt, SqThreadTracePoweroffRestore1, SqThreadTraceFinishDoneDebug, GrbmStatus,
-        GrbmStatus2, GrbmStatus3, GrbmStatusSe, CpCpcStatus, CpCpcBusyStat, CpCpcBusyStat2,
-        CpCpcStalledStat1, CpCpfStatus, CpCpfBusyStat, CpCpfBusyStat2, CpCpfStalledStat1, CpMecCntl,
-        CpMecRs64Cntl, CpMecInstrPntr, CpMecRs64InstrPntr, CpMecMeHeaderDump,
-        CpMecDoorbellRangeLower, CpMecDoorbellRangeUpper, ShMemBases, ShMemConfig, CpCoherCntl,
-        CpCoherBase, CpCoherBaseHi, CpCoherSize, CpCoherSizeHi, CpCoherStartDelay, CpCoherStatus,
-        GcrGeneralCntl, GcrCmdStatus, GcrPioCntl, GcrPioData, SqShaderTbaLo, SqShaderTbaHi,
-        SqShaderTmaLo, SqShaderTmaHi, SpiGdbgPerVmidCntl, SpiGdbgTrapConfig, SpiGdbgWaveCntl,
-        TcpWatchAddrH, TcpWatchAddrL, TcpWatchCntl, GrbmGfxIndex, GrbmGfxCntl, SqCmd, SqIndIndex,
-        SqIndData, RlcCaptureGpuClockCount, RlcGpuClockCountLsb, RlcGpuClockCountMsb,
-        RlcCaptureGpuClockCount1, RlcGpuClockCountLsb1, RlcGpuClockCountMsb1,
-        RlcCaptureGpuClockCount2, RlcGpuClockCountLsb2, RlcGpuClockCountMsb2,
-        RlcGpuClockCountSpmLsb, RlcGpuClockCountSpmMsb, CpGpuTimestampOffsetLo,
-        CpGpuTimestampOffsetHi,
-    // end of types
-    };
-    let all: Vec<&str> = REGISTERS.iter().map(|register| register.layout.name).collect();
-    assert_eq!(names[..], all);
+    pm4::registers!(exercise_all);
 }
 
-/// With `SELVEDGE_ORACLE`, a directory of other people's sources: the data is what they give.
+/// What is stored is what the generator prints of the sources that `SELVEDGE_ORACLE` names (see SOURCE).
 #[test]
+#[ignore = "needs the sources that SELVEDGE_ORACLE names"]
 fn the_sources_still_give_this() {
-    let Some(sources) = std::env::var_os("SELVEDGE_ORACLE") else {
-        println!("skipped: SELVEDGE_ORACLE names no directory of sources");
-        return;
-    };
+    let sources = std::env::var_os("SELVEDGE_ORACLE").expect("SELVEDGE_ORACLE names the sources");
     let generator = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle/registers.py");
     for (what, stored) in [("fields", FIELDS), ("addresses", ADDRESSES), ("spaces", SPACES)] {
         let output = Command::new("python3")

@@ -612,13 +612,10 @@ proptest! {
     }
 }
 
-/// With the sources at hand (`SELVEDGE_ORACLE`, see SOURCE) what is stored is what the generator prints.
+/// What is stored is what the generator prints of the sources that `SELVEDGE_ORACLE` names (see SOURCE).
 #[test]
+#[ignore = "needs the sources that SELVEDGE_ORACLE names"]
 fn stored_words_are_those_of_the_sources() {
-    if std::env::var_os("SELVEDGE_ORACLE").is_none() {
-        println!("skipped: SELVEDGE_ORACLE names no directory with the sources");
-        return;
-    }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle");
     let output =
         Command::new("python3").args(["-B", "sequences.py"]).current_dir(path).output().unwrap();

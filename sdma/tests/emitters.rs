@@ -144,13 +144,10 @@ fn the_same_dwords() {
     assert!(lines > 150, "{lines}");
 }
 
-/// With `SELVEDGE_ORACLE`, a directory with the sources: the drivers still write what is stored.
+/// What is stored is what the drivers write that `SELVEDGE_ORACLE` names (see SOURCE).
 #[test]
+#[ignore = "needs the sources that SELVEDGE_ORACLE names"]
 fn the_drivers_still_write_this() {
-    if std::env::var_os("SELVEDGE_ORACLE").is_none() {
-        println!("skipped: SELVEDGE_ORACLE names no directory with the sources");
-        return;
-    }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle/emitters.py");
     let output = Command::new("python3").arg(script).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -82,106 +82,24 @@ fn opcodes() {
     }
 }
 
-/// Names the types once for two purposes.
-macro_rules! types {
-    ($($Type:ident,)*) => {
-        const EXERCISED: &[&Layout] = &[$($Type::LAYOUT,)*];
-
-        fn exercise_all(variant: Variant, version: Version) {
-            $(exercise::<$Type>(variant, version);)*
+macro_rules! exercise_all {
+    (; $($Packet:ident),+ $(,)?) => {
+        for (variant, version) in variants().into_iter().zip(Version::ALL) {
+            $(exercise::<$Packet>(variant, version);)+
         }
     };
 }
 
-types! {
-    CopyLinear,
-    CopyLinearMeta,
-    CopyBroadcastLinear,
-    CopyLinearBc,
-    CopyLinearSubwin,
-    CopyLinearSubwinBc,
-    CopyLinearSubwinLarge,
-    CopyDirtyPage,
-    CopyPhysicalLinear,
-    CopyPhysicalLinearMeta,
-    CopyPageTransfer,
-    CopyTiled,
-    CopyL2tBroadcast,
-    CopyTiledSubwin,
-    CopyTiledSubwinMeta,
-    CopyTiledSubwinCompressed,
-    CopyT2t,
-    CopyT2tMeta,
-    CopyT2tCompressed,
-    CopyStruct,
-    CopyTiledBc,
-    CopyTiledBcSlice,
-    CopyTiledSubwinBc,
-    CopyT2tBc,
-    WriteUntiled,
-    WriteTiled,
-    WriteTiledBc,
-    ConstantFill,
-    DataFillMulti,
-    ConstantFillPage,
-    DecompressBltLinear,
-    DecompressBltSubwin,
-    Fence,
-    FenceConditionalInterrupt,
-    Trap,
-    DummyTrapOld,
-    DummyTrap,
-    PollRegmem,
-    PollRegWriteMem,
-    PollRegWriteMemIndexed,
-    PollDbitWriteMem,
-    PollMemVerify,
-    PollMemVerifyShort,
-    Atomic,
-    Semaphore,
-    MemIncr,
-    TimestampSet,
-    TimestampGet,
-    TimestampGetGlobal,
-    Nop,
-    Indirect,
-    CondExe,
-    PreExe,
-    SrbmWrite,
-    RegisterWrite,
-    RegisterRmw,
-    RegisterRmwIndexed,
-    GcrReq,
-    GcrUser,
-    WriteIncr,
-    PtepdeCopy,
-    PtepdeRmw,
-    PtepdeRmwMany,
-    PtepdeCopyBackwards,
-    GpuvmInv,
-    VmInvalidation,
-    Invalidation,
-    AqlCopyLinear,
-    AqlBarrierOr,
-}
-
 #[test]
 fn encoders_and_decoders_do_what_the_layouts_say() {
-    for (variant, version) in variants().into_iter().zip(Version::ALL) {
-        exercise_all(variant, version);
-    }
-    let names = |layout: &&'static Layout| layout.name;
-    let exercised: BTreeSet<&str> = EXERCISED.iter().map(names).collect();
-    assert_eq!(exercised, layouts().map(|layout| layout.name).collect());
+    sdma::packets!(exercise_all);
+    sdma::aql_packets!(exercise_all);
 }
 
-/// With `SELVEDGE_ORACLE`, a directory with the sources: the generators print what is stored.
+/// What is stored is what the generator prints of the sources that `SELVEDGE_ORACLE` names (see SOURCE).
 #[test]
+#[ignore = "needs the sources that SELVEDGE_ORACLE names"]
 fn the_headers_still_give_this() {
-    if std::env::var_os("SELVEDGE_ORACLE").is_none() {
-        println!("skipped: SELVEDGE_ORACLE names no directory with the sources");
-        return;
-    }
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle/");
     let output = Command::new("python3").arg(format!("{directory}packets.py")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

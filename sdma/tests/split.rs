@@ -195,6 +195,19 @@ fn short_ranges() {
     }
 }
 
+/// From 256 bytes on a copy whose ends can be aligned gets dwords for its middle.
+#[test]
+fn long_copies_are_of_dwords() {
+    let cut = |src, dst, bytes| {
+        let copies = split::copy(src, dst, bytes, Version::V6_0).unwrap();
+        copies.map(|copy| (copy.dst_addr, copy.count)).collect::<Vec<_>>()
+    };
+    assert_eq!(cut(0x1001, 0x8001, 255), [(0x8001, 255)]);
+    assert_eq!(cut(0x1001, 0x8001, 256), [(0x8001, 3), (0x8004, 252), (0x8100, 1)]);
+    assert_eq!(cut(0x1001, 0x8002, 256), [(0x8002, 256)], "never both");
+    assert_eq!(cut(0x1000, 0x8000, 1 << 12), [(0x8000, 1 << 12)]);
+}
+
 #[test]
 fn ends_of_the_address_space() {
     let version = Version::V6_0;

@@ -102,6 +102,9 @@ fn lengths_that_nobody_knows() {
         error.to_string(),
         "packet at dword 0: WRITE_TILED_BC, header 0x00001102: its length is not published"
     );
+    words[0] = CopyPageTransfer::LAYOUT.fixed;
+    let error = Packets::new(Version::V7_0, &words).next().unwrap().unwrap_err();
+    assert!(matches!(error, StreamError::Length { packet: "COPY_PAGE_TRANSFER", .. }));
     let pairs = CopyPhysicalLinear { addr_pair_num: 1, ..CopyPhysicalLinear::ZERO };
     let words = pairs.encode(Version::V6_0);
     let error = Packets::new(Version::V6_0, &words).next().unwrap().unwrap_err();

@@ -41,14 +41,24 @@ pub const WORDS: usize = 4 * PACKET_WORDS;
 /// A record's size in bytes.
 pub const BYTES: usize = 4 * PACKET_BYTES;
 
+/// Calls a macro with every type that records of the metadata ring are made of, as `packets!` does.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! records {
+    ($name:ident $($arguments:tt)*) => {
+        $name! { $($arguments)*;
+            MetadataHeader, MetadataKernelDispatch, MetadataBarrier, LaunchDescriptor,
+            DataPrefetch,
+        }
+    };
+}
+
+macro_rules! layouts {
+    (; $($Packet:ident),+ $(,)?) => { &[$($Packet::LAYOUT),+] };
+}
+
 /// Every layout of the metadata ring.
-pub const LAYOUTS: &[&Layout] = &[
-    MetadataHeader::LAYOUT,
-    MetadataKernelDispatch::LAYOUT,
-    MetadataBarrier::LAYOUT,
-    LaunchDescriptor::LAYOUT,
-    DataPrefetch::LAYOUT,
-];
+pub const LAYOUTS: &[&Layout] = records!(layouts);
 
 pm4::layout! {
     /// The header that a record has four times, in dwords 0, 16, 32 and 48.

@@ -1,6 +1,6 @@
 //! What it costs to write packets, beside the plainest C that writes the same words (`plain.c`, -O2).
 //!
-//! Two streams, each written over and over into one buffer of 16 KiB: compute dispatches (six SET_SH_REG,
+//! Two streams, each written over and over into one buffer of 16 KiB: compute dispatches (five SET_SH_REG,
 //! DISPATCH_DIRECT, RELEASE_MEM; gfx1151) and SDMA copies with a fence (6.1). Both sides write as many as fit; the
 //! words are compared. CPU time of the one thread, both sides in turn, median of the rounds' ratios.
 //!

@@ -44,31 +44,34 @@
 /// joined by `|`; `<< n` says that the piece's lowest bit is bit n of the value (else it is bit 0), `as name`
 /// what AMD calls the piece (else it is the field's name). `in set` gives a placement for some variants;
 /// several are separated by commas. `everywhere` in place of `of Type in set` declares what is the same in all
-/// hardware; its `encode` and `decode` take no variant. `n dwords + payload` says that further dwords follow these. `(minus n)` after the type says that n is subtracted before storing.
+/// hardware; its `encode` and `decode` take no variant. `n dwords + payload` says that further dwords follow these.
+/// `(minus n)` after the type says that n is subtracted before storing. `when field = [values]`, or `!=`, before
+/// `of` or `everywhere` tells one of several forms of a packet by what a field holds ([`Form`](crate::layout::Form)).
 #[macro_export]
 macro_rules! layout {
     (
         $(#[doc = $doc:literal])*
         $vis:vis struct $Name:ident: $amd:literal, $dwords:literal dwords $(+ $payload:ident)?
-            of $Variant:ident in $variants:expr;
+            $(when $form:ident $is:tt [$($value:expr),+])? of $Variant:ident in $variants:expr;
         $($rest:tt)*
     ) => {
         $crate::__layout! {
             (variant: $Variant, variant.set(), variant), $Variant, $variants;
             $(#[doc = $doc])*
-            $vis struct $Name: $amd, $dwords dwords $(+ $payload)?;
+            $vis struct $Name: $amd, $dwords dwords $(+ $payload)? $(when $form $is [$($value),+])?;
             $($rest)*
         }
     };
     (
         $(#[doc = $doc:literal])*
-        $vis:vis struct $Name:ident: $amd:literal, $dwords:literal dwords $(+ $payload:ident)? everywhere;
+        $vis:vis struct $Name:ident: $amd:literal, $dwords:literal dwords $(+ $payload:ident)?
+            $(when $form:ident $is:tt [$($value:expr),+])? everywhere;
         $($rest:tt)*
     ) => {
         $crate::__layout! {
             (), (), $crate::layout::Variants::ALL;
             $(#[doc = $doc])*
-            $vis struct $Name: $amd, $dwords dwords $(+ $payload)?;
+            $vis struct $Name: $amd, $dwords dwords $(+ $payload)? $(when $form $is [$($value),+])?;
             $($rest)*
         }
     };
@@ -81,7 +84,8 @@ macro_rules! __layout {
     (
         ($($variant:ident: $Parameter:ident, $selected:expr, $argument:expr)?), $Variant:ty, $variants:expr;
         $(#[doc = $doc:literal])*
-        $vis:vis struct $Name:ident: $amd:literal, $dwords:literal dwords $(+ $payload:ident)?;
+        $vis:vis struct $Name:ident: $amd:literal, $dwords:literal dwords $(+ $payload:ident)?
+            $(when $form:ident $is:tt [$($value:expr),+])?;
         source $source:literal;
         fixed $fixed_mask:literal = $fixed:expr;
         $(
@@ -126,6 +130,7 @@ macro_rules! __layout {
                 payload: $crate::__payload!($($payload)?),
                 fixed_mask: $fixed_mask,
                 fixed: $fixed,
+                form: $crate::__form!($($form $is [$($value),+])?),
                 fields: &[$(
                     $crate::layout::Field {
                         name: stringify!($field),
@@ -169,7 +174,7 @@ macro_rules! __layout {
             /// Reads dwords; what follows them is ignored.
             ///
             /// # Errors
-            /// When they are too few or dword 0 is another packet's.
+            /// When they are too few or those of another packet, or of another form of this one.
             #[inline]
             pub const fn decode(
                 words: &[u32],
@@ -208,6 +213,13 @@ macro_rules! __layout {
                     )+
                 )*
                 let _ = variant;
+                $(
+                    let got = value.$form.into_bits() as u64;
+                    if let Some(form) = $Name::LAYOUT.form && !form.holds(got) {
+                        let field = stringify!($form);
+                        return Err($crate::layout::DecodeError::OtherForm { packet: $amd, field, got });
+                    }
+                )?
                 value.reserved = rest;
                 Ok(value)
             }
@@ -234,6 +246,11 @@ macro_rules! __layout {
                     unfit |= self.reserved[dword] as u64;
                     dword += 1;
                 }
+                $(
+                    if let Some(form) = $Name::LAYOUT.form && !form.holds(self.$form.into_bits() as u64) {
+                        return false;
+                    }
+                )?
                 const VARIANTS: $crate::layout::Variants = $variants;
                 unfit == 0 && VARIANTS.contains(variant)
             }
@@ -241,7 +258,7 @@ macro_rules! __layout {
             /// Says why the variant cannot say all this.
             ///
             /// # Errors
-            /// The first field that does not fit, is not there, or is reserved and set.
+            /// The first field that does not fit, is not there, is another form's, or is reserved and set.
             #[inline]
             pub fn check(
                 &self,
@@ -436,6 +453,29 @@ macro_rules! __payload {
     };
     (payload) => {
         true
+    };
+}
+
+/// What tells a form of a packet.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __form {
+    () => {
+        None
+    };
+    ($field:ident = [$($value:expr),+]) => {
+        Some($crate::layout::Form {
+            field: stringify!($field),
+            values: &[$($value.into_bits() as u64),+],
+            among: true,
+        })
+    };
+    ($field:ident != [$($value:expr),+]) => {
+        Some($crate::layout::Form {
+            field: stringify!($field),
+            values: &[$($value.into_bits() as u64),+],
+            among: false,
+        })
     };
 }
 

@@ -27,6 +27,15 @@ pub enum DecodeError {
         /// Dword 0.
         got: u32,
     },
+    /// It is another form of the packet.
+    OtherForm {
+        /// The form that was asked for.
+        packet: &'static str,
+        /// The field that tells them apart.
+        field: &'static str,
+        /// What it holds.
+        got: u64,
+    },
 }
 
 impl fmt::Display for DecodeError {
@@ -40,6 +49,9 @@ impl fmt::Display for DecodeError {
                     f,
                     "{packet}: needed dword 0 = {needed:#010x} in bits {mask:#010x}, got {got:#010x}"
                 )
+            }
+            DecodeError::OtherForm { packet, field, got } => {
+                write!(f, "{packet}: {field} = {got:#x} is another form of the packet")
             }
         }
     }
@@ -69,6 +81,15 @@ pub enum FieldError {
         /// The packet.
         packet: &'static str,
         /// The field.
+        field: &'static str,
+        /// The value.
+        value: u64,
+    },
+    /// The value is that of another form of the packet, which has a type of its own.
+    OtherForm {
+        /// The form.
+        packet: &'static str,
+        /// The field that tells forms apart.
         field: &'static str,
         /// The value.
         value: u64,
@@ -117,6 +138,12 @@ impl fmt::Display for FieldError {
                     "{packet}: {field} = {value:#x}, needed 0: this hardware has no such field"
                 )
             }
+            FieldError::OtherForm { packet, field, value } => {
+                write!(
+                    f,
+                    "{packet}: {field} = {value:#x} is another form of the packet, which has its own type"
+                )
+            }
             FieldError::Reserved { packet, dword, bits } => {
                 write!(f, "{packet}: reserved bits {bits:#010x} of dword {dword} are set, needed 0")
             }
@@ -138,7 +165,7 @@ impl core::error::Error for FieldError {}
 /// Why a variant cannot say what a packet holds: what the `check` of packets calls.
 ///
 /// # Errors
-/// The first field that does not fit, is not there, or is reserved and set.
+/// The first field that does not fit, is not there, is another form's, or is reserved and set.
 pub fn check_values<P: Packet>(packet: &P, variant: Variants) -> Result<(), FieldError> {
     let layout = P::LAYOUT;
     let name = layout.name;
@@ -159,6 +186,12 @@ pub fn check_values<P: Packet>(packet: &P, variant: Variants) -> Result<(), Fiel
                 return Err(FieldError::Absent { packet: name, field: field.name, value });
             }
             None => {}
+        }
+        if let Some(form) = layout.form
+            && form.field == field.name
+            && !form.holds(value)
+        {
+            return Err(FieldError::OtherForm { packet: name, field: field.name, value });
         }
     }
     for (dword, bits) in packet.reserved().as_ref().iter().enumerate() {

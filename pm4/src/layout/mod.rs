@@ -200,6 +200,31 @@ impl Field {
     }
 }
 
+/// What tells a form of a packet from others that have its opcode and its length: the value of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// The field.
+    pub field: &'static str,
+    /// Values of it.
+    pub values: &'static [u64],
+    /// Whether it is this form that has these values, rather than all other values.
+    pub among: bool,
+}
+
+impl Form {
+    /// Whether the field's value is that of this form.
+    #[inline(always)]
+    pub const fn holds(&self, value: u64) -> bool {
+        let mut among = false;
+        let mut i = 0;
+        while i < self.values.len() {
+            among |= self.values[i] == value;
+            i += 1;
+        }
+        among == self.among
+    }
+}
+
 /// A packet or register: its name, its length, its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -219,6 +244,8 @@ pub struct Layout {
     pub fixed_mask: u32,
     /// What these bits are.
     pub fixed: u32,
+    /// What tells it from other forms of the packet that begin with the same dword 0.
+    pub form: Option<Form>,
     /// The fields, in the order of the value type.
     pub fields: &'static [Field],
 }
@@ -232,6 +259,15 @@ impl Layout {
     /// Whether dword 0 is that of this packet.
     pub const fn matches(&self, word: u32) -> bool {
         word & self.fixed_mask == self.fixed
+    }
+
+    /// Whether nothing in the words speaks for another form of this packet.
+    pub fn is_form(&self, words: &[u32], variant: Variants) -> bool {
+        let told = self.form.and_then(|form| {
+            let value = self.fields.get(self.index(form.field)?)?.read(words, variant)?;
+            Some(form.holds(value))
+        });
+        told.unwrap_or(true)
     }
 
     /// Fails to compile when a piece is not in one of the dwords, or its value not in 64 bits.
@@ -295,14 +331,14 @@ pub trait Packet: Copy {
     /// Reads dwords; what follows them is ignored.
     ///
     /// # Errors
-    /// When they are too few or dword 0 is another packet's.
+    /// When they are too few or those of another packet, or of another form of this one.
     fn from_words(words: &[u32], variant: Self::Variant) -> Result<Self, DecodeError>;
     /// Whether the variant can say all this: what [`Packet::check`] explains.
     fn fits(&self, variant: Self::Variant) -> bool;
     /// Says why the variant cannot say all this.
     ///
     /// # Errors
-    /// The first field that does not fit, is not there, or is reserved and set.
+    /// The first field that does not fit, is not there, is another form's, or is reserved and set.
     fn check(&self, variant: Self::Variant) -> Result<(), FieldError>;
 }
 

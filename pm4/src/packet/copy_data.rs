@@ -52,7 +52,8 @@ crate::names! {
 packet! {
     /// COPY_DATA to memory. Reading 32 bits near the end of a page also reads the next page: map that too, or
     /// read 64 bits.
-    pub struct CopyData: "COPY_DATA" = 0x40, 6 dwords in generations::ALL;
+    pub struct CopyData: "COPY_DATA" = 0x40, 6 dwords
+        when dst_sel = [CopyDestination::TC_L2, CopyDestination::TC_L2_OBSOLETE] in generations::ALL;
     source "PAL, PM4_MEC_COPY_DATA";
     /// What is read.
     src_sel: CopySource = 1[3:0];
@@ -111,7 +112,8 @@ impl CopyData {
 
 packet! {
     /// COPY_DATA to a register (or GDS).
-    pub struct CopyDataRegister: "COPY_DATA.register" = 0x40, 6 dwords in generations::ALL;
+    pub struct CopyDataRegister: "COPY_DATA.register" = 0x40, 6 dwords
+        when dst_sel != [CopyDestination::TC_L2, CopyDestination::TC_L2_OBSOLETE] in generations::ALL;
     source "PAL, PM4_MEC_COPY_DATA";
     /// What is read.
     src_sel: CopySource = 1[3:0];

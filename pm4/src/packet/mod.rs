@@ -15,13 +15,15 @@
 macro_rules! packet {
     (
         $(#[doc = $doc:literal])*
-        $vis:vis struct $Name:ident: $amd:literal = $opcode:literal, $dwords:literal dwords in $variants:expr;
+        $vis:vis struct $Name:ident: $amd:literal = $opcode:literal, $dwords:literal dwords
+            $(when $form:ident $is:tt [$($value:expr),+])? in $variants:expr;
         source $source:literal;
         $($fields:tt)*
     ) => {
         $crate::layout! {
             $(#[doc = $doc])*
-            $vis struct $Name: $amd, $dwords dwords of Generation in $variants;
+            $vis struct $Name: $amd, $dwords dwords $(when $form $is [$($value),+])?
+                of Generation in $variants;
             source $source;
             fixed 0xffff_ff00 = $crate::Header::new($opcode, $dwords).0;
             /// Skipped when the predicate of the queue says so.
@@ -34,13 +36,14 @@ macro_rules! packet {
     (
         $(#[doc = $doc:literal])*
         $vis:vis struct $Name:ident: $amd:literal = $opcode:literal, $dwords:literal dwords + payload
-            $(checked $check:ident)? in $variants:expr;
+            $(when $form:ident $is:tt [$($value:expr),+])? $(checked $check:ident)? in $variants:expr;
         source $source:literal;
         $($fields:tt)*
     ) => {
         $crate::layout! {
             $(#[doc = $doc])*
-            $vis struct $Name: $amd, $dwords dwords + payload of Generation in $variants;
+            $vis struct $Name: $amd, $dwords dwords + payload $(when $form $is [$($value),+])?
+                of Generation in $variants;
             source $source;
             fixed 0xc000_ff00 = $crate::Header::new($opcode, 2).0;
             /// Skipped when the predicate of the queue says so.
@@ -143,103 +146,50 @@ fn check_dwords(packet: &'static str, dwords: u32, min: u32, max: u32) -> Result
     Err(FieldError::Range { packet, field: "dwords", value, min, max })
 }
 
-/// Every layout of a packet that there is, by opcode; of forms of one packet, those that are more particular
-/// first.
-pub const LAYOUTS: &[&Layout] = &[
-    NopHeader::LAYOUT,
-    Nop::LAYOUT,
-    SetBase::LAYOUT,
-    DispatchDirect::LAYOUT,
-    DispatchIndirect::LAYOUT,
-    DispatchIndirectOffset::LAYOUT,
-    AtomicGds::LAYOUT,
-    AtomicMem::LAYOUT,
-    CondExec::LAYOUT,
-    PredExec::LAYOUT,
-    WriteData::LAYOUT,
-    WriteDataRegister::LAYOUT,
-    MemSemaphore::LAYOUT,
-    WaitRegMemRegister::LAYOUT,
-    WaitRegMem::LAYOUT,
-    PerfCounterWindow::LAYOUT,
-    IndirectBuffer::LAYOUT,
-    CondIndirectBuffer::LAYOUT,
-    CopyData::LAYOUT,
-    CopyDataRegister::LAYOUT,
-    PfpSyncMe::LAYOUT,
-    CondWrite::LAYOUT,
-    EventWrite::LAYOUT,
-    EventWriteAddress::LAYOUT,
-    ReleaseMem::LAYOUT,
-    DmaData::LAYOUT,
-    PerfmonControl::LAYOUT,
-    AcquireMem::LAYOUT,
-    AcquireMemGfx9::LAYOUT,
-    Rewind::LAYOUT,
-    IndirectBufferPasid::LAYOUT,
-    PrimeUtcl2::LAYOUT,
-    LoadShRegIndex::LAYOUT,
-    SetConfigReg::LAYOUT,
-    SetShReg::LAYOUT,
-    SetQueueReg::LAYOUT,
-    SetUconfigReg::LAYOUT,
-    WaitRegMem64Register::LAYOUT,
-    WaitRegMem64::LAYOUT,
-    HdpFlush::LAYOUT,
-    InvalidateTlbs::LAYOUT,
-    DmaDataFillMulti::LAYOUT,
-    SetShRegIndex::LAYOUT,
-    SetResources::LAYOUT,
-    MapProcess::LAYOUT,
-    MapProcessDebug::LAYOUT,
-    MapQueues::LAYOUT,
-    UnmapQueuesProcess::LAYOUT,
-    UnmapQueues::LAYOUT,
-    QueryStatusProcess::LAYOUT,
-    QueryStatus::LAYOUT,
-    RunList::LAYOUT,
-    MapProcessVm::LAYOUT,
-    DispatchTaskStateInit::LAYOUT,
-    DispatchTaskmeshDirectAce::LAYOUT,
-    DispatchTaskmeshIndirectMultiAce::LAYOUT,
-    Timestamp::LAYOUT,
-    ExecuteIndirectV2::LAYOUT,
-    SetShRegPairs::LAYOUT,
-    SetShRegPairsPacked::LAYOUT,
-    SetShRegPairsPackedGfx12::LAYOUT,
-    SetShRegPairsPackedN::LAYOUT,
-    SetUconfigRegPairs::LAYOUT,
-    RunCleanerShader::LAYOUT,
-];
-
-/// Forms that have the length of another form: the bits of dword 1 that tell, and what they are in this one.
-const FORMS: &[(&Layout, u32, &[u32])] = &[
-    (WriteData::LAYOUT, 0xf << 8, &[2 << 8, 5 << 8]),
-    (CopyData::LAYOUT, 0xf << 8, &[2 << 8, 5 << 8]),
-    (WaitRegMemRegister::LAYOUT, 0x3 << 4, &[0]),
-    (WaitRegMem64Register::LAYOUT, 0x3 << 4, &[0]),
-    (UnmapQueuesProcess::LAYOUT, 0x3 << 4, &[1 << 4]),
-    (QueryStatusProcess::LAYOUT, 0x3 << 28, &[1 << 28]),
-];
-
-/// Whether dword 1 speaks for a form among those of one length.
-fn is_form(layout: &Layout, words: &[u32]) -> bool {
-    let Some(&second) = words.get(1) else { return true };
-    match FORMS.iter().find(|(form, ..)| form.name == layout.name) {
-        Some((_, mask, values)) => values.contains(&(second & mask)),
-        None => true,
-    }
+/// Calls a macro with every type that has a layout of a packet, by opcode; of forms of one packet, those that are
+/// more particular first: `packets!(name arguments)` is `name!(arguments; Nop, SetBase, ...)`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! packets {
+    ($name:ident $($arguments:tt)*) => {
+        $name! { $($arguments)*;
+            NopHeader, Nop, SetBase, DispatchDirect, DispatchIndirect, DispatchIndirectOffset,
+            AtomicGds, AtomicMem, CondExec, PredExec, WriteData, WriteDataRegister, MemSemaphore,
+            WaitRegMemRegister, WaitRegMem, PerfCounterWindow, IndirectBuffer,
+            CondIndirectBuffer, CopyData, CopyDataRegister, PfpSyncMe, CondWrite, EventWrite,
+            EventWriteAddress, ReleaseMem, DmaData, PerfmonControl, AcquireMem, AcquireMemGfx9,
+            Rewind, IndirectBufferPasid, PrimeUtcl2, LoadShRegIndex, SetConfigReg, SetShReg,
+            SetQueueReg, SetUconfigReg, WaitRegMem64Register, WaitRegMem64, HdpFlush,
+            InvalidateTlbs, DmaDataFillMulti, SetShRegIndex, SetResources, MapProcess,
+            MapProcessDebug, MapQueues, UnmapQueuesProcess, UnmapQueues, QueryStatusProcess,
+            QueryStatus, RunList, MapProcessVm, DispatchTaskStateInit, DispatchTaskmeshDirectAce,
+            DispatchTaskmeshIndirectMultiAce, Timestamp, ExecuteIndirectV2, SetShRegPairs,
+            SetShRegPairsPacked, SetShRegPairsPackedGfx12, SetShRegPairsPackedN,
+            SetUconfigRegPairs, RunCleanerShader,
+        }
+    };
 }
 
+macro_rules! layouts {
+    (; $($Packet:ident),+ $(,)?) => { &[$($Packet::LAYOUT),+] };
+}
+
+/// Every layout of a packet that there is, by opcode; of forms of one packet, those that are more particular
+/// first.
+pub const LAYOUTS: &[&Layout] = packets!(layouts);
+
 /// The layout of the packet that starts at `words`, by its header and, where a packet has several forms of one
-/// length, by dword 1. `None` when there is none for this opcode, generation and length.
+/// length, by the field that tells them apart. `None` when there is none for this opcode, generation and length.
 pub fn layout(generation: Generation, words: &[u32]) -> Option<&'static Layout> {
     let &header = words.first()?;
     let dwords = Header(header).dwords()?;
-    let of_header = |layout: &Layout| {
+    let is_it = |layout: &&&Layout| {
         let long_enough =
             if layout.payload { dwords >= layout.dwords } else { dwords == layout.dwords };
-        layout.matches(header) && generation.is_in(layout.variants) && long_enough
+        layout.matches(header)
+            && generation.is_in(layout.variants)
+            && long_enough
+            && layout.is_form(words, generation.set())
     };
-    LAYOUTS.iter().find(|layout| of_header(layout) && is_form(layout, words)).copied()
+    LAYOUTS.iter().find(is_it).copied()
 }

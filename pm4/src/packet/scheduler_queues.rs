@@ -104,7 +104,8 @@ crate::names! {
 
 packet! {
     /// UNMAP_QUEUES: stops queues, by doorbell.
-    pub struct UnmapQueues: "UNMAP_QUEUES" = 0xa3, 6 dwords in generations::ALL;
+    pub struct UnmapQueues: "UNMAP_QUEUES" = 0xa3, 6 dwords
+        when queue_sel != [UnmapQueueSelect::PERFORM_REQUEST_ON_PASID_QUEUES] in generations::ALL;
     source "kfd_pm4_headers_ai.h, pm4_mes_unmap_queues; nvd.h, soc15d.h, PACKET3_UNMAP_QUEUES";
     /// What is done.
     action: UnmapAction = 1[1:0];
@@ -128,7 +129,8 @@ packet! {
 
 packet! {
     /// UNMAP_QUEUES: stops queues, by process.
-    pub struct UnmapQueuesProcess: "UNMAP_QUEUES.process" = 0xa3, 6 dwords in generations::ALL;
+    pub struct UnmapQueuesProcess: "UNMAP_QUEUES.process" = 0xa3, 6 dwords
+        when queue_sel = [UnmapQueueSelect::PERFORM_REQUEST_ON_PASID_QUEUES] in generations::ALL;
     source "kfd_pm4_headers_ai.h, pm4_mes_unmap_queues; nvd.h, soc15d.h, PACKET3_UNMAP_QUEUES";
     /// What is done.
     action: UnmapAction = 1[1:0];
@@ -184,7 +186,8 @@ crate::names! {
 
 packet! {
     /// QUERY_STATUS: a fence in the scheduler's queue, or a question about a queue.
-    pub struct QueryStatus: "QUERY_STATUS" = 0xa4, 7 dwords in generations::ALL;
+    pub struct QueryStatus: "QUERY_STATUS" = 0xa4, 7 dwords
+        when interrupt_sel != [StatusSelect::PROCESS_STATUS] in generations::ALL;
     source "kfd_pm4_headers_ai.h, pm4_mes_query_status; nvd.h, soc15d.h, PACKET3_QUERY_STATUS";
     /// What the interrupt carries.
     context_id: u32 = 1[27:0];
@@ -204,7 +207,8 @@ packet! {
 
 packet! {
     /// QUERY_STATUS: a question about a process.
-    pub struct QueryStatusProcess: "QUERY_STATUS.process" = 0xa4, 7 dwords in generations::ALL;
+    pub struct QueryStatusProcess: "QUERY_STATUS.process" = 0xa4, 7 dwords
+        when interrupt_sel = [StatusSelect::PROCESS_STATUS] in generations::ALL;
     source "kfd_pm4_headers_ai.h, pm4_mes_query_status; nvd.h, soc15d.h, PACKET3_QUERY_STATUS";
     /// What the interrupt carries.
     context_id: u32 = 1[27:0];

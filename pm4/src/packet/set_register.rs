@@ -3,6 +3,7 @@
 use super::check_dwords;
 use crate::generation::{Generation, generations};
 use crate::layout::FieldError;
+use crate::register::{CONFIG_BASE, CONFIG_END, SH_BASE, SH_END, UCONFIG_BASE, UCONFIG_END};
 
 crate::names! {
     /// What a register write does beside writing.
@@ -33,7 +34,7 @@ const fn offset(register: u32, start: u32, end: u32) -> u32 {
 }
 
 macro_rules! of_registers {
-    ($Name:ident, $start:literal, $end:literal) => {
+    ($Name:ident, $start:expr, $end:expr) => {
         impl $Name {
             /// Address in dwords of the space's first register.
             pub const START: u32 = $start;
@@ -56,14 +57,14 @@ macro_rules! of_registers {
 
             /// At least one register, none behind the end of the space.
             fn row(&self) -> Result<(), FieldError> {
-                let left = ($end - $start as u32).saturating_sub(self.reg_offset);
+                let left = ($end - $start).saturating_sub(self.reg_offset);
                 if left == 0 {
                     return Err(FieldError::Range {
                         packet: $Name::LAYOUT.name,
                         field: "reg_offset",
                         value: self.reg_offset.into(),
                         min: 0,
-                        max: $end - $start - 1,
+                        max: u64::from($end - $start - 1),
                     });
                 }
                 check_dwords($Name::LAYOUT.name, self.dwords, 3, left.saturating_add(2).min(0x4001))
@@ -84,7 +85,7 @@ packet! {
     /// What else is done.
     index: RegisterIndex = 1[31:28];
 }
-of_registers!(SetShReg, 0x2c00, 0x3000);
+of_registers!(SetShReg, SH_BASE, SH_END);
 
 packet! {
     /// SET_SH_REG_INDEX: SET_SH_REG that can combine the value with one of the kernel driver's.
@@ -97,7 +98,7 @@ packet! {
     /// What else is done.
     index: ShRegisterIndex = 1[31:28];
 }
-of_registers!(SetShRegIndex, 0x2c00, 0x3000);
+of_registers!(SetShRegIndex, SH_BASE, SH_END);
 
 packet! {
     /// SET_CONFIG_REG: writes configuration registers that follow one another. The values are the payload.
@@ -110,7 +111,7 @@ packet! {
     /// What else is done.
     index: RegisterIndex = 1[31:28];
 }
-of_registers!(SetConfigReg, 0x2000, 0x2c00);
+of_registers!(SetConfigReg, CONFIG_BASE, CONFIG_END);
 
 packet! {
     /// SET_UCONFIG_REG: writes registers that user queues may write (GRBM_GFX_INDEX, performance counters,
@@ -120,7 +121,7 @@ packet! {
     /// The first register, in dwords from 0xc000.
     reg_offset: u32 = 1[15:0];
 }
-of_registers!(SetUconfigReg, 0xc000, 0x1_0000);
+of_registers!(SetUconfigReg, UCONFIG_BASE, UCONFIG_END);
 
 packet! {
     /// SET_QUEUE_REG: writes registers of a queue; for the scheduler. The values are the payload.

@@ -47,7 +47,8 @@ crate::names! {
 
 packet! {
     /// WAIT_REG_MEM on memory: waits until 32 bits compare.
-    pub struct WaitRegMem: "WAIT_REG_MEM" = 0x3c, 7 dwords in generations::ALL;
+    pub struct WaitRegMem: "WAIT_REG_MEM" = 0x3c, 7 dwords
+        when mem_space != [WaitSpace::REGISTER_SPACE] in generations::ALL;
     source "PAL, PM4_MEC_WAIT_REG_MEM; nvd.h, soc15d.h, PACKET3_WAIT_REG_MEM";
     /// The comparison.
     function: Compare = 1[2:0];
@@ -92,7 +93,8 @@ impl WaitRegMem {
 
 packet! {
     /// WAIT_REG_MEM on a register: waits until it compares, perhaps after writing another.
-    pub struct WaitRegMemRegister: "WAIT_REG_MEM.register" = 0x3c, 7 dwords in generations::ALL;
+    pub struct WaitRegMemRegister: "WAIT_REG_MEM.register" = 0x3c, 7 dwords
+        when mem_space = [WaitSpace::REGISTER_SPACE] in generations::ALL;
     source "PAL, PM4_MEC_WAIT_REG_MEM; nvd.h, soc15d.h, PACKET3_WAIT_REG_MEM";
     /// The comparison.
     function: Compare = 1[2:0];
@@ -125,7 +127,8 @@ packet! {
 
 packet! {
     /// WAIT_REG_MEM64 on memory: waits until 64 bits compare.
-    pub struct WaitRegMem64: "WAIT_REG_MEM64" = 0x93, 9 dwords in generations::ALL;
+    pub struct WaitRegMem64: "WAIT_REG_MEM64" = 0x93, 9 dwords
+        when mem_space != [WaitSpace::REGISTER_SPACE] in generations::ALL;
     source "PAL, PM4_MEC_WAIT_REG_MEM64";
     /// The comparison.
     function: Compare = 1[2:0];
@@ -170,7 +173,8 @@ impl WaitRegMem64 {
 
 packet! {
     /// WAIT_REG_MEM64 on registers: waits until two that follow one another compare.
-    pub struct WaitRegMem64Register: "WAIT_REG_MEM64.register" = 0x93, 9 dwords in generations::ALL;
+    pub struct WaitRegMem64Register: "WAIT_REG_MEM64.register" = 0x93, 9 dwords
+        when mem_space = [WaitSpace::REGISTER_SPACE] in generations::ALL;
     source "PAL, PM4_MEC_WAIT_REG_MEM64";
     /// The comparison.
     function: Compare = 1[2:0];

@@ -21,7 +21,8 @@ crate::names! {
 
 packet! {
     /// WRITE_DATA to memory: writes the payload.
-    pub struct WriteData: "WRITE_DATA" = 0x37, 4 dwords + payload in generations::ALL;
+    pub struct WriteData: "WRITE_DATA" = 0x37, 4 dwords + payload
+        when dst_sel = [WriteDestination::TC_L2, WriteDestination::MEMORY] in generations::ALL;
     source "PAL, PM4_MEC_WRITE_DATA; nvd.h, soc15d.h, PACKET3_WRITE_DATA";
     /// Where to: [`WriteDestination::MEMORY`] or [`WriteDestination::TC_L2`].
     dst_sel: WriteDestination = 1[11:8];
@@ -56,7 +57,8 @@ impl WriteData {
 
 packet! {
     /// WRITE_DATA to registers (or GDS): writes the payload.
-    pub struct WriteDataRegister: "WRITE_DATA.register" = 0x37, 4 dwords + payload in generations::ALL;
+    pub struct WriteDataRegister: "WRITE_DATA.register" = 0x37, 4 dwords + payload
+        when dst_sel != [WriteDestination::TC_L2, WriteDestination::MEMORY] in generations::ALL;
     source "PAL, PM4_MEC_WRITE_DATA; kfd_pm4_headers_ai.h, pm4_mec_write_data_mmio";
     /// Where to: not memory.
     dst_sel: WriteDestination = 1[11:8];

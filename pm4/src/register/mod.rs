@@ -17,6 +17,8 @@ use core::fmt;
 pub const SH_BASE: u32 = 0x2c00;
 /// First dword behind those (PACKET3_SET_SH_REG_END).
 pub const SH_END: u32 = 0x3000;
+/// First register that SET_CONTEXT_REG reaches, in dwords (PACKET3_SET_CONTEXT_REG_START).
+pub const CONTEXT_BASE: u32 = 0xa000;
 /// First register that SET_UCONFIG_REG reaches, in dwords (PACKET3_SET_UCONFIG_REG_START).
 pub const UCONFIG_BASE: u32 = 0xc000;
 /// First dword behind those: UCONFIG_SPACE_END of PAL plus one, CIK_UCONFIG_REG_END of Mesa. Linux says 0xc400
@@ -204,6 +206,15 @@ macro_rules! register {
         }
 
         impl $Name {
+            /// What the register holds; bits that no field covers are in `reserved`.
+            #[inline]
+            pub const fn decode_word(word: u32, generation: Generation) -> $Name {
+                match $Name::decode(&[word], generation) {
+                    Ok(register) => register,
+                    Err(_) => $Name::ZERO, // no word is another packet's, or too short
+                }
+            }
+
             /// The register: its layout and addresses.
             pub const REGISTER: &'static $crate::register::Register = &$crate::register::Register {
                 layout: $Name::LAYOUT,
@@ -221,9 +232,108 @@ macro_rules! register {
     (@or $default:literal $given:literal) => { $given };
 }
 
-/// Makes the modules' registers public, and the list of them all.
+mod compute;
+mod memory;
+mod perf;
+mod queue;
+mod status;
+mod timing;
+mod trace;
+mod wave;
+
+/// Calls a macro with every register type, by module: `registers!(name arguments)` is
+/// `name!(arguments; compute { ComputePgmLo, ... } ... wave { ... } [WaveCommand, ...] ...)`, in brackets the types of
+/// values.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! registers {
-    ($($module:ident { $($Register:ident),+ $(,)? } $([$($Value:ident),+ $(,)?])?)+) => {
+    ($name:ident $($arguments:tt)*) => {
+        $name! { $($arguments)*;
+            compute {
+                ComputePgmLo, ComputePgmHi, ComputePgmRsrc1, ComputePgmRsrc2, ComputePgmRsrc3,
+                ComputeUserData, ComputeVmid, ComputeShaderChksum, ComputeUserAccum, ComputePrefPriAccum,
+                ComputeDispatchInitiator, ComputeDim, ComputeStart, ComputeNumThreadX, ComputeNumThreadY,
+                ComputeNumThreadZ, ComputePrescaledDim, ComputeDispatchInterleave, ComputeDispatchTunnel,
+                ComputeDispatchPktAddrLo, ComputeDispatchPktAddrHi, ComputeDispatchId, ComputeThreadgroupId,
+                ComputeDdidIndex, ComputeTgChunkSize, ComputeDispatchEnd, ComputeNowhere,
+                ComputeResourceLimits, ComputeStaticThreadMgmt, ComputeDestinationEn, ComputeReqCtrl,
+                ComputeTmpringSize, ComputeDispatchScratchBaseLo, ComputeDispatchScratchBaseHi,
+                ComputeRestart, ComputeRestartX2, ComputeRestartY2, ComputeRestartZ2, ComputeRelaunch,
+                ComputeRelaunch2, ComputeWaveRestoreAddrLo, ComputeWaveRestoreAddrHi, ComputeMiscReserved,
+                ComputePipelinestatEnable, ComputePerfcountEnable, ComputeThreadTraceEnable,
+            }
+            queue {
+                CpHqdPqBase, CpHqdPqBaseHi, CpHqdPqRptr, CpHqdPqRptrReportAddr, CpHqdPqRptrReportAddrHi,
+                CpHqdPqWptrLo, CpHqdPqWptrHi, CpHqdPqWptrPollAddr, CpHqdPqWptrPollAddrHi,
+                CpHqdPqDoorbellControl, CpHqdPqControl, CpHqdAqlControl, CpHqdAqlDispatchId,
+                CpHqdAqlDispatchIdHi, CpMqdBaseAddr, CpMqdBaseAddrHi, CpMqdControl, CpHqdActive, CpHqdVmid,
+                CpHqdPersistentState, CpHqdPipePriority, CpHqdQueuePriority, CpHqdQuantum,
+                CpHqdDequeueRequest, CpHqdDequeueStatus, CpHqdError, CpHqdOffload, CpHqdDmaOffload,
+                CpHqdSemaCmd, CpHqdMsgType, CpHqdGdsResourceState, CpHqdGfxControl, CpHqdGfxStatus,
+                CpHqdAtomic0PreopLo, CpHqdAtomic0PreopHi, CpHqdAtomic1PreopLo, CpHqdAtomic1PreopHi,
+                CpHqdDdidRptr, CpHqdDdidWptr, CpHqdDdidInflightCount, CpHqdDdidDeltaRptCount,
+                CpHqdHqStatus0, CpHqdHqScheduler0, CpHqdHqStatus1, CpHqdHqControl0, CpHqdHqScheduler1,
+                CpHqdHqControl1, CpHqdIbBaseAddr, CpHqdIbBaseAddrHi, CpHqdIbRptr, CpHqdIbControl,
+                CpHqdIqTimer, CpHqdIqRptr, CpHqdEopBaseAddr, CpHqdEopBaseAddrHi, CpHqdEopControl,
+                CpHqdEopRptr, CpHqdEopWptr, CpHqdEopWptrMem, CpHqdEopEvents, CpHqdCtxSaveBaseAddrLo,
+                CpHqdCtxSaveBaseAddrHi, CpHqdCtxSaveControl, CpHqdCtxSaveSize, CpHqdCntlStackOffset,
+                CpHqdCntlStackSize, CpHqdWgStateOffset, CpHqdSuspendCntlStackOffset,
+                CpHqdSuspendCntlStackDwCnt, CpHqdSuspendWgStateOffset,
+            }
+            perf {
+                CpPerfmonCntl, CpPerfmonCntl1, RlcPerfmonCntl, RlcPerfmonClkCntl, RlcPerfmonClkCntlUcode,
+                RlcSpmPerfmonCntl, RlcSpmPerfmonRingBaseLo, RlcSpmPerfmonRingBaseHi, RlcSpmPerfmonRingSize,
+                RlcSpmPerfmonSegmentSize, RlcSpmMcCntl, SqPerfcounterSelect, SqPerfcounterLo,
+                SqPerfcounterHi, SqPerfcounterCtrl, SqPerfcounterCtrl2, SqPerfcounterMask,
+                SqgPerfcounterSelect, SqgPerfcounterLo, SqgPerfcounterHi, SqgPerfcounterCtrl,
+                SqgPerfcounterCtrl2, GrbmPerfcounterSelect, GrbmPerfcounterSelectHi, GrbmPerfcounterLo,
+                GrbmPerfcounterHi,
+            } [
+                PerfmonState, PerfmonEnableMode,
+            ]
+            trace {
+                SqThreadTraceBase, SqThreadTraceBase2, SqThreadTraceSize, SqThreadTraceBuf0Base,
+                SqThreadTraceBuf0Size, SqThreadTraceBuf0BaseLo, SqThreadTraceBuf0BaseHi,
+                SqThreadTraceBuf1Base, SqThreadTraceBuf1Size, SqThreadTraceBuf1BaseLo,
+                SqThreadTraceBuf1BaseHi, SqThreadTraceWptr, SqThreadTraceHiwater, SqThreadTraceUserdata,
+                SqThreadTraceCtrl, SqThreadTraceMask, SqThreadTraceTokenMask, SqThreadTraceTokenMask2,
+                SqThreadTracePerfMask, SqThreadTraceMode, SqThreadTraceStatus, SqThreadTraceStatus2,
+                SqThreadTraceCntr, SqThreadTraceDroppedCntr, SqThreadTraceGfxDrawCntr,
+                SqThreadTraceGfxMarkerCntr, SqThreadTraceHp3dDrawCntr, SqThreadTraceHp3dMarkerCntr,
+                SqThreadTraceHalt, SqThreadTracePoweroffRestore1, SqThreadTraceFinishDoneDebug,
+            }
+            status {
+                GrbmStatus, GrbmStatus2, GrbmStatus3, GrbmStatusSe, CpCpcStatus, CpCpcBusyStat,
+                CpCpcBusyStat2, CpCpcStalledStat1, CpCpfStatus, CpCpfBusyStat, CpCpfBusyStat2,
+                CpCpfStalledStat1, CpMecCntl, CpMecRs64Cntl, CpMecInstrPntr, CpMecRs64InstrPntr,
+                CpMecMeHeaderDump, CpMecDoorbellRangeLower, CpMecDoorbellRangeUpper,
+            }
+            memory {
+                ShMemBases, ShMemConfig, CpCoherCntl, CpCoherBase, CpCoherBaseHi, CpCoherSize,
+                CpCoherSizeHi, CpCoherStartDelay, CpCoherStatus, GcrGeneralCntl, GcrCmdStatus, GcrPioCntl,
+                GcrPioData, SqShaderTbaLo, SqShaderTbaHi, SqShaderTmaLo, SqShaderTmaHi, SpiGdbgPerVmidCntl,
+                SpiGdbgTrapConfig, SpiGdbgWaveCntl, TcpWatchAddrH, TcpWatchAddrL, TcpWatchCntl,
+            } [
+                ShMemAddressMode, ShMemAlignmentMode, WatchMode,
+            ]
+            wave {
+                GrbmGfxIndex, GrbmGfxCntl, SqCmd, SqIndIndex, SqIndData,
+            } [
+                WaveCommand, WaveSelection,
+            ]
+            timing {
+                RlcCaptureGpuClockCount, RlcGpuClockCountLsb, RlcGpuClockCountMsb, RlcCaptureGpuClockCount1,
+                RlcGpuClockCountLsb1, RlcGpuClockCountMsb1, RlcCaptureGpuClockCount2, RlcGpuClockCountLsb2,
+                RlcGpuClockCountMsb2, RlcGpuClockCountSpmLsb, RlcGpuClockCountSpmMsb,
+                CpGpuTimestampOffsetLo, CpGpuTimestampOffsetHi,
+            }
+        }
+    };
+}
+
+/// Makes the modules' registers public, and the list of them all.
+macro_rules! declare {
+    (; $($module:ident { $($Register:ident),+ $(,)? } $([$($Value:ident),+ $(,)?])?)+) => {
         $(
             pub use $module::{$($Register),+};
             $(pub use $module::{$($Value),+};)?
@@ -234,92 +344,4 @@ macro_rules! registers {
     };
 }
 
-mod compute;
-mod memory;
-mod perf;
-mod queue;
-mod status;
-mod timing;
-mod trace;
-mod wave;
-
-registers! {
-    compute {
-        ComputePgmLo, ComputePgmHi, ComputePgmRsrc1, ComputePgmRsrc2, ComputePgmRsrc3,
-        ComputeUserData, ComputeVmid, ComputeShaderChksum, ComputeUserAccum, ComputePrefPriAccum,
-        ComputeDispatchInitiator, ComputeDim, ComputeStart, ComputeNumThreadX, ComputeNumThreadY,
-        ComputeNumThreadZ, ComputePrescaledDim, ComputeDispatchInterleave, ComputeDispatchTunnel,
-        ComputeDispatchPktAddrLo, ComputeDispatchPktAddrHi, ComputeDispatchId, ComputeThreadgroupId,
-        ComputeDdidIndex, ComputeTgChunkSize, ComputeDispatchEnd, ComputeNowhere,
-        ComputeResourceLimits, ComputeStaticThreadMgmt, ComputeDestinationEn, ComputeReqCtrl,
-        ComputeTmpringSize, ComputeDispatchScratchBaseLo, ComputeDispatchScratchBaseHi,
-        ComputeRestart, ComputeRestartX2, ComputeRestartY2, ComputeRestartZ2, ComputeRelaunch,
-        ComputeRelaunch2, ComputeWaveRestoreAddrLo, ComputeWaveRestoreAddrHi, ComputeMiscReserved,
-        ComputePipelinestatEnable, ComputePerfcountEnable, ComputeThreadTraceEnable,
-    }
-    queue {
-        CpHqdPqBase, CpHqdPqBaseHi, CpHqdPqRptr, CpHqdPqRptrReportAddr, CpHqdPqRptrReportAddrHi,
-        CpHqdPqWptrLo, CpHqdPqWptrHi, CpHqdPqWptrPollAddr, CpHqdPqWptrPollAddrHi,
-        CpHqdPqDoorbellControl, CpHqdPqControl, CpHqdAqlControl, CpHqdAqlDispatchId,
-        CpHqdAqlDispatchIdHi, CpMqdBaseAddr, CpMqdBaseAddrHi, CpMqdControl, CpHqdActive, CpHqdVmid,
-        CpHqdPersistentState, CpHqdPipePriority, CpHqdQueuePriority, CpHqdQuantum,
-        CpHqdDequeueRequest, CpHqdDequeueStatus, CpHqdError, CpHqdOffload, CpHqdDmaOffload,
-        CpHqdSemaCmd, CpHqdMsgType, CpHqdGdsResourceState, CpHqdGfxControl, CpHqdGfxStatus,
-        CpHqdAtomic0PreopLo, CpHqdAtomic0PreopHi, CpHqdAtomic1PreopLo, CpHqdAtomic1PreopHi,
-        CpHqdDdidRptr, CpHqdDdidWptr, CpHqdDdidInflightCount, CpHqdDdidDeltaRptCount,
-        CpHqdHqStatus0, CpHqdHqScheduler0, CpHqdHqStatus1, CpHqdHqControl0, CpHqdHqScheduler1,
-        CpHqdHqControl1, CpHqdIbBaseAddr, CpHqdIbBaseAddrHi, CpHqdIbRptr, CpHqdIbControl,
-        CpHqdIqTimer, CpHqdIqRptr, CpHqdEopBaseAddr, CpHqdEopBaseAddrHi, CpHqdEopControl,
-        CpHqdEopRptr, CpHqdEopWptr, CpHqdEopWptrMem, CpHqdEopEvents, CpHqdCtxSaveBaseAddrLo,
-        CpHqdCtxSaveBaseAddrHi, CpHqdCtxSaveControl, CpHqdCtxSaveSize, CpHqdCntlStackOffset,
-        CpHqdCntlStackSize, CpHqdWgStateOffset, CpHqdSuspendCntlStackOffset,
-        CpHqdSuspendCntlStackDwCnt, CpHqdSuspendWgStateOffset,
-    }
-    perf {
-        CpPerfmonCntl, CpPerfmonCntl1, RlcPerfmonCntl, RlcPerfmonClkCntl, RlcPerfmonClkCntlUcode,
-        RlcSpmPerfmonCntl, RlcSpmPerfmonRingBaseLo, RlcSpmPerfmonRingBaseHi, RlcSpmPerfmonRingSize,
-        RlcSpmPerfmonSegmentSize, RlcSpmMcCntl, SqPerfcounterSelect, SqPerfcounterLo,
-        SqPerfcounterHi, SqPerfcounterCtrl, SqPerfcounterCtrl2, SqPerfcounterMask,
-        SqgPerfcounterSelect, SqgPerfcounterLo, SqgPerfcounterHi, SqgPerfcounterCtrl,
-        SqgPerfcounterCtrl2, GrbmPerfcounterSelect, GrbmPerfcounterSelectHi, GrbmPerfcounterLo,
-        GrbmPerfcounterHi,
-    } [
-        PerfmonState, PerfmonEnableMode,
-    ]
-    trace {
-        SqThreadTraceBase, SqThreadTraceBase2, SqThreadTraceSize, SqThreadTraceBuf0Base,
-        SqThreadTraceBuf0Size, SqThreadTraceBuf0BaseLo, SqThreadTraceBuf0BaseHi,
-        SqThreadTraceBuf1Base, SqThreadTraceBuf1Size, SqThreadTraceBuf1BaseLo,
-        SqThreadTraceBuf1BaseHi, SqThreadTraceWptr, SqThreadTraceHiwater, SqThreadTraceUserdata,
-        SqThreadTraceCtrl, SqThreadTraceMask, SqThreadTraceTokenMask, SqThreadTraceTokenMask2,
-        SqThreadTracePerfMask, SqThreadTraceMode, SqThreadTraceStatus, SqThreadTraceStatus2,
-        SqThreadTraceCntr, SqThreadTraceDroppedCntr, SqThreadTraceGfxDrawCntr,
-        SqThreadTraceGfxMarkerCntr, SqThreadTraceHp3dDrawCntr, SqThreadTraceHp3dMarkerCntr,
-        SqThreadTraceHalt, SqThreadTracePoweroffRestore1, SqThreadTraceFinishDoneDebug,
-    }
-    status {
-        GrbmStatus, GrbmStatus2, GrbmStatus3, GrbmStatusSe, CpCpcStatus, CpCpcBusyStat,
-        CpCpcBusyStat2, CpCpcStalledStat1, CpCpfStatus, CpCpfBusyStat, CpCpfBusyStat2,
-        CpCpfStalledStat1, CpMecCntl, CpMecRs64Cntl, CpMecInstrPntr, CpMecRs64InstrPntr,
-        CpMecMeHeaderDump, CpMecDoorbellRangeLower, CpMecDoorbellRangeUpper,
-    }
-    memory {
-        ShMemBases, ShMemConfig, CpCoherCntl, CpCoherBase, CpCoherBaseHi, CpCoherSize,
-        CpCoherSizeHi, CpCoherStartDelay, CpCoherStatus, GcrGeneralCntl, GcrCmdStatus, GcrPioCntl,
-        GcrPioData, SqShaderTbaLo, SqShaderTbaHi, SqShaderTmaLo, SqShaderTmaHi, SpiGdbgPerVmidCntl,
-        SpiGdbgTrapConfig, SpiGdbgWaveCntl, TcpWatchAddrH, TcpWatchAddrL, TcpWatchCntl,
-    } [
-        ShMemAddressMode, ShMemAlignmentMode, WatchMode,
-    ]
-    wave {
-        GrbmGfxIndex, GrbmGfxCntl, SqCmd, SqIndIndex, SqIndData,
-    } [
-        WaveCommand, WaveSelection,
-    ]
-    timing {
-        RlcCaptureGpuClockCount, RlcGpuClockCountLsb, RlcGpuClockCountMsb, RlcCaptureGpuClockCount1,
-        RlcGpuClockCountLsb1, RlcGpuClockCountMsb1, RlcCaptureGpuClockCount2, RlcGpuClockCountLsb2,
-        RlcGpuClockCountMsb2, RlcGpuClockCountSpmLsb, RlcGpuClockCountSpmMsb,
-        CpGpuTimestampOffsetLo, CpGpuTimestampOffsetHi,
-    }
-}
+registers!(declare);

@@ -192,79 +192,49 @@ pm4::names! {
     }
 }
 
+/// Calls a macro with every packet type: `packets!(name arguments)` is `name!(arguments; CopyLinear, ...)`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! packets {
+    ($name:ident $($arguments:tt)*) => {
+        $name! { $($arguments)*;
+            CopyLinear, CopyLinearMeta, CopyBroadcastLinear, CopyLinearBc, CopyLinearSubwin,
+            CopyLinearSubwinBc, CopyLinearSubwinLarge, CopyDirtyPage, CopyPhysicalLinear,
+            CopyPhysicalLinearMeta, CopyPageTransfer, CopyTiled, CopyL2tBroadcast,
+            CopyTiledSubwin, CopyTiledSubwinMeta, CopyTiledSubwinCompressed, CopyT2t, CopyT2tMeta,
+            CopyT2tCompressed, CopyStruct, CopyTiledBc, CopyTiledBcSlice, CopyTiledSubwinBc,
+            CopyT2tBc, WriteUntiled, WriteTiled, WriteTiledBc, ConstantFill, DataFillMulti,
+            ConstantFillPage, DecompressBltLinear, DecompressBltSubwin, Fence,
+            FenceConditionalInterrupt, Trap, DummyTrapOld, DummyTrap, PollRegmem, PollRegWriteMem,
+            PollRegWriteMemIndexed, PollDbitWriteMem, PollMemVerify, PollMemVerifyShort, Atomic,
+            Semaphore, MemIncr, TimestampSet, TimestampGet, TimestampGetGlobal, Nop, Indirect,
+            CondExe, PreExe, SrbmWrite, RegisterWrite, RegisterRmw, RegisterRmwIndexed, GcrReq,
+            GcrUser, WriteIncr, PtepdeCopy, PtepdeRmw, PtepdeRmwMany, PtepdeCopyBackwards,
+            GpuvmInv, VmInvalidation, Invalidation,
+        }
+    };
+}
+
+/// As `packets!`, with the AQL packets that SDMA engines read.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! aql_packets {
+    ($name:ident $($arguments:tt)*) => {
+        $name! { $($arguments)*;
+            AqlCopyLinear, AqlBarrierOr,
+        }
+    };
+}
+
+macro_rules! layouts {
+    (; $($Packet:ident),+ $(,)?) => { &[$($Packet::LAYOUT),+] };
+}
+
 /// Every layout of a packet that there is.
-pub const LAYOUTS: &[&Layout] = &[
-    CopyLinear::LAYOUT,
-    CopyLinearMeta::LAYOUT,
-    CopyBroadcastLinear::LAYOUT,
-    CopyLinearBc::LAYOUT,
-    CopyLinearSubwin::LAYOUT,
-    CopyLinearSubwinBc::LAYOUT,
-    CopyLinearSubwinLarge::LAYOUT,
-    CopyDirtyPage::LAYOUT,
-    CopyPhysicalLinear::LAYOUT,
-    CopyPhysicalLinearMeta::LAYOUT,
-    CopyPageTransfer::LAYOUT,
-    CopyTiled::LAYOUT,
-    CopyL2tBroadcast::LAYOUT,
-    CopyTiledSubwin::LAYOUT,
-    CopyTiledSubwinMeta::LAYOUT,
-    CopyTiledSubwinCompressed::LAYOUT,
-    CopyT2t::LAYOUT,
-    CopyT2tMeta::LAYOUT,
-    CopyT2tCompressed::LAYOUT,
-    CopyStruct::LAYOUT,
-    CopyTiledBc::LAYOUT,
-    CopyTiledBcSlice::LAYOUT,
-    CopyTiledSubwinBc::LAYOUT,
-    CopyT2tBc::LAYOUT,
-    WriteUntiled::LAYOUT,
-    WriteTiled::LAYOUT,
-    WriteTiledBc::LAYOUT,
-    ConstantFill::LAYOUT,
-    DataFillMulti::LAYOUT,
-    ConstantFillPage::LAYOUT,
-    DecompressBltLinear::LAYOUT,
-    DecompressBltSubwin::LAYOUT,
-    Fence::LAYOUT,
-    FenceConditionalInterrupt::LAYOUT,
-    Trap::LAYOUT,
-    DummyTrapOld::LAYOUT,
-    DummyTrap::LAYOUT,
-    PollRegmem::LAYOUT,
-    PollRegWriteMem::LAYOUT,
-    PollRegWriteMemIndexed::LAYOUT,
-    PollDbitWriteMem::LAYOUT,
-    PollMemVerify::LAYOUT,
-    PollMemVerifyShort::LAYOUT,
-    Atomic::LAYOUT,
-    Semaphore::LAYOUT,
-    MemIncr::LAYOUT,
-    TimestampSet::LAYOUT,
-    TimestampGet::LAYOUT,
-    TimestampGetGlobal::LAYOUT,
-    Nop::LAYOUT,
-    Indirect::LAYOUT,
-    CondExe::LAYOUT,
-    PreExe::LAYOUT,
-    SrbmWrite::LAYOUT,
-    RegisterWrite::LAYOUT,
-    RegisterRmw::LAYOUT,
-    RegisterRmwIndexed::LAYOUT,
-    GcrReq::LAYOUT,
-    GcrUser::LAYOUT,
-    WriteIncr::LAYOUT,
-    PtepdeCopy::LAYOUT,
-    PtepdeRmw::LAYOUT,
-    PtepdeRmwMany::LAYOUT,
-    PtepdeCopyBackwards::LAYOUT,
-    GpuvmInv::LAYOUT,
-    VmInvalidation::LAYOUT,
-    Invalidation::LAYOUT,
-];
+pub const LAYOUTS: &[&Layout] = packets!(layouts);
 
 /// Every layout of an AQL packet that SDMA engines read.
-pub const AQL_LAYOUTS: &[&Layout] = &[AqlCopyLinear::LAYOUT, AqlBarrierOr::LAYOUT];
+pub const AQL_LAYOUTS: &[&Layout] = aql_packets!(layouts);
 
 /// AMD's name of an opcode, bits 7:0 of dword 0 (SDMA_OP_*); `None` when the version has no such opcode.
 pub const fn opcode_name(version: Version, opcode: u8) -> Option<&'static str> {

@@ -29,7 +29,7 @@ mod lines;
 mod mutate;
 
 pub use compare::{Comparison, compare};
-pub use exercise::exercise;
+pub use exercise::{exercise, exercise_values, exercise_words, some_values};
 pub use lines::{Golden, Line, What};
 pub use mutate::mutate;
 
