@@ -56,10 +56,12 @@ macro_rules! packet {
         }
 
         impl $crate::layout::HasPayload for $Name {
+            #[inline(always)]
             fn payload(&self) -> usize {
                 (self.dwords as usize).saturating_sub($dwords)
             }
 
+            #[inline(always)]
             fn check_payload(&self) -> ::core::result::Result<(), $crate::layout::FieldError> {
                 $crate::packet::check_dwords($amd, self.dwords, $dwords, 0x4001)?;
                 $(self.$check()?;)?
@@ -138,6 +140,7 @@ use crate::generation::Generation;
 use crate::layout::{FieldError, Layout};
 
 /// Refuses a length outside a range.
+#[inline(always)]
 fn check_dwords(packet: &'static str, dwords: u32, min: u32, max: u32) -> Result<(), FieldError> {
     if dwords >= min && dwords <= max {
         return Ok(());

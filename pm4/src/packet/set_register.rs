@@ -29,6 +29,7 @@ crate::names! {
 
 /// Offset of a register in a space that starts at `start`; one that no packet can say when it is not in
 /// there, so that `check` refuses it.
+#[inline(always)]
 const fn offset(register: u32, start: u32, end: u32) -> u32 {
     if register >= start && register < end { register - start } else { u32::MAX }
 }
@@ -42,6 +43,7 @@ macro_rules! of_registers {
             /// Writes `count` registers, from the one whose address in dwords is `register`. When that is in
             /// another space the packet cannot be encoded; when `count` is zero or the last is behind the space the
             /// writer refuses it.
+            #[inline(always)]
             pub const fn new(register: u32, count: u32) -> $Name {
                 $Name {
                     dwords: count.wrapping_add(2),
@@ -56,6 +58,7 @@ macro_rules! of_registers {
             }
 
             /// At least one register, none behind the end of the space.
+            #[inline(always)]
             fn row(&self) -> Result<(), FieldError> {
                 let left = ($end - $start).saturating_sub(self.reg_offset);
                 if left == 0 {
@@ -140,6 +143,7 @@ macro_rules! of_packed {
     ($Name:ident, $most:literal) => {
         impl $Name {
             /// Writes `count` registers, an even number.
+            #[inline(always)]
             pub const fn new(count: u16) -> $Name {
                 $Name {
                     dwords: 2 + (count as u32).div_ceil(2) * 3,
@@ -149,6 +153,7 @@ macro_rules! of_packed {
             }
 
             /// The number of registers is even and that of the dwords goes with it.
+            #[inline(always)]
             fn packed(&self) -> Result<(), FieldError> {
                 let (packet, count) = ($Name::LAYOUT.name, self.reg_writes_count);
                 let (field, value) = ("reg_writes_count", u64::from(count));

@@ -62,6 +62,7 @@ macro_rules! packet {
         }
 
         impl pm4::layout::HasPayload for $Name {
+            #[inline(always)]
             fn payload(&self) -> usize {
                 self.count as usize
             }
