@@ -1,6 +1,7 @@
 //! The `selvedge` command: what devices there are, what a code object or a command stream holds, and launches.
 
 mod devices;
+mod disasm;
 mod inspect;
 mod run;
 
@@ -28,6 +29,8 @@ struct Command {
 enum Action {
     /// Say what a command stream, a ring or an indirect buffer holds
     Decode(Box<decode::Options>),
+    /// Disassemble a code object
+    Disasm(disasm::Options),
     /// List the GPUs that the KFD knows; opens none of them
     Devices(devices::Options),
     /// Say what a code object, offload bundle or host program holds
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
     let result = match command.action {
         Action::Decode(options) => decode::run(&options),
         Action::Devices(options) => devices::run(&options),
+        Action::Disasm(options) => disasm::run(&options),
         Action::Inspect(options) => inspect::run(&options),
         Action::Run(options) => run::run(&options),
     };

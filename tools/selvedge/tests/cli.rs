@@ -98,6 +98,26 @@ fn inspect() {
     assert!(error.contains("/nonexistent"), "{error}");
 }
 
+#[test]
+fn disasm() {
+    let file = object("calls");
+    let file = file.to_str().unwrap();
+    let text = succeeds(&["disasm", file]);
+    assert!(text.starts_with("; ") && text.contains("gfx1151\n"), "{text}");
+    for part in ["\ncall_direct:\n", "\ncall_with_stack:\n", "\ts_endpgm ", " // 00"] {
+        assert!(text.contains(part), "needed {part:?} in {text}");
+    }
+    let one = succeeds(&["disasm", file, "--kernel", "call_direct"]);
+    assert!(one.contains("\ncall_direct:\n") && !one.contains("call_with_stack:"), "{one}");
+    assert!(text.contains(one.lines().nth(2).unwrap()), "the kernel is part of the whole");
+    let error = fails(&["disasm", file, "--kernel", "nope"], 1);
+    assert!(error.contains("no kernel `nope`") && error.contains("call_direct"), "{error}");
+    let error = fails(&["disasm", file, "--target", "gfx1100"], 1);
+    assert!(error.contains("no code object for gfx1100"), "{error}");
+    let error = fails(&["disasm", object_source().to_str().unwrap()], 1);
+    assert!(error.contains("vector_add.cl"), "{error}");
+}
+
 fn object_source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/vector_add.cl")
 }
