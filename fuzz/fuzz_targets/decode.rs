@@ -13,6 +13,14 @@ use selvedge_cli::decode::{
 };
 use selvedge_fuzz::{dwords, pick, take};
 
+/// Where the file is.
+#[derive(Clone, Copy)]
+enum Place {
+    Unknown,
+    BehindImage,
+    AtImage,
+}
+
 fuzz_target!(|bytes: &[u8]| {
     let mut rest = bytes;
     let engine = pick(&[Engine::Pm4, Engine::Aql, Engine::Sdma], &mut rest);
@@ -21,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
     let is_ring = pick(&[false, true], &mut rest);
     let all = pick(&[false, true], &mut rest);
     let [depth, buffers] = [(); 2].map(|()| usize::from(take::<1>(&mut rest)[0] % 8));
-    let is_base = pick(&[false, true], &mut rest);
+    let place = pick(&[Place::Unknown, Place::BehindImage, Place::AtImage], &mut rest);
     let mut number64 = || u64::from_le_bytes(take(&mut rest));
     let pointers = Pointers { read: number64(), write: number64() };
     let address = number64() & !3;
@@ -37,11 +45,12 @@ fuzz_target!(|bytes: &[u8]| {
         Ok(words) => words,
         Err(error) => return assert!(error.to_string().starts_with("input")),
     };
-    let mut memory = vec![Image { address, words: dwords(image) }];
-    let base = if is_base { address } else { 0 };
-    if is_base {
-        memory.push(Image { address, words: words.clone() });
-    }
+    let image = Image { name: "image".to_owned(), address, words: dwords(image) };
+    let base = match place {
+        Place::Unknown => None,
+        Place::BehindImage => Some(address.wrapping_add(4 * image.words.len() as u64)),
+        Place::AtImage => Some(address),
+    };
     let request = Request {
         engine,
         gfx: "any".to_owned(),
@@ -51,7 +60,7 @@ fuzz_target!(|bytes: &[u8]| {
         words,
         base,
         ring: is_ring.then_some(RingRequest { pointers, all }),
-        memory,
+        memory: vec![image],
         limits: Limits { depth, buffers, dwords: 1 << 12 },
     };
     match decode(&request) {
@@ -63,6 +72,7 @@ fuzz_target!(|bytes: &[u8]| {
             for stream in &report.streams {
                 let covered: usize = stream.packets.iter().map(|packet| packet.words.len()).sum();
                 let left = stream.fault.as_ref().map_or(0, |fault| fault.got);
+                assert!(stream.fault.iter().all(|fault| fault.words.len() == fault.got.min(64)));
                 assert!(stream.kind == "unwritten" || covered + left == stream.dwords);
             }
             assert!(report.to_string().starts_with("input: "));
@@ -74,6 +84,9 @@ fuzz_target!(|bytes: &[u8]| {
                 report.streams.iter().all(|s| s.fault.is_none())
             );
         }
-        Err(error) => assert!(error.to_string().starts_with("input: ")),
+        Err(error) => {
+            let text = error.to_string();
+            assert!(text.starts_with("input") || text.starts_with("image"), "{text}");
+        }
     }
 });

@@ -1,15 +1,16 @@
-//! `selvedge decode`: streams that people published decode to what they are said to be, rings, and calls.
+//! `selvedge decode`: streams that people published decode to what they are said to be; the report as text and JSON.
 //!
 //! The words are read from `tests/data/streams` of the repository. To renew the expected texts after a change that is
 //! meant: `UPDATE_EXPECT=1 cargo test -p selvedge-cli --test decode`.
 
-use expect_test::{ExpectFile, expect, expect_file};
+mod asked;
+
+use asked::{packets, request};
+use expect_test::{ExpectFile, expect_file};
 use pm4::{Generation, Header};
 use sdma::Version;
-use selvedge_cli::decode::report::{Followed, Hex, Packet, Report};
-use selvedge_cli::decode::{
-    Engine, Error, Image, Limits, Pointers, Request, RingError, RingRequest, decode, words,
-};
+use selvedge_cli::decode::report::{Hex, Packet, Report};
+use selvedge_cli::decode::{Engine, Image, Pointers, RingRequest, decode, words};
 use serde_json::Value;
 
 const POSTED: &str =
@@ -19,26 +20,6 @@ const REGISTERS: &str =
 const SDMA_RING: &str = include_str!("../../../tests/data/streams/06-gfx1100-sdma-ring.txt");
 const SDMA_FACTS: &str =
     include_str!("../../../tests/data/streams/11-sdma-variable-length-and-field-bugs.json");
-
-fn request(engine: Engine, gfx: &str, words: Vec<u32>) -> Request {
-    let generation = Generation::from_name(gfx).unwrap();
-    Request {
-        engine,
-        gfx: gfx.to_owned(),
-        generation,
-        sdma: Version::for_generation(generation),
-        name: "input".to_owned(),
-        words,
-        base: 0,
-        ring: None,
-        memory: Vec::new(),
-        limits: Limits::DEFAULT,
-    }
-}
-
-fn report(engine: Engine, gfx: &str, words: Vec<u32>) -> Report {
-    decode(&request(engine, gfx, words)).unwrap()
-}
 
 /// The words behind `start` in the posted file up to the end of the line, with values for what is left out there.
 fn posted(start: &str, end: &str, values: &[(&str, &str)]) -> Vec<u32> {
@@ -52,8 +33,8 @@ fn posted(start: &str, end: &str, values: &[(&str, &str)]) -> Vec<u32> {
     words(start, text.as_bytes()).unwrap()
 }
 
-fn names(report: &Report) -> Vec<&str> {
-    report.streams[0].packets.iter().map(|packet| packet.name.as_str()).collect()
+fn names(report: &Report<'_>) -> Vec<String> {
+    report.streams[0].packets.iter().map(|packet| packet.name).collect()
 }
 
 #[track_caller]
@@ -72,7 +53,7 @@ fn writes(packet: &Packet) -> Vec<(String, u64)> {
 }
 
 #[track_caller]
-fn is_text(report: &Report, expected: ExpectFile) {
+fn is_text(report: &Report<'_>, expected: ExpectFile) {
     expected.assert_eq(&report.to_string());
 }
 
@@ -95,10 +76,11 @@ fn headers_from_a_ring() {
 fn a_wrong_write_data() {
     let mut words = posted("Also ", " written", &[]);
     words.push(0x500);
-    let report = report(Engine::Pm4, "gfx90c", words);
+    let asked = request(Engine::Pm4, "gfx90c", words);
+    let report = decode(&asked).unwrap();
     assert!(report.faults().is_empty());
     is_text(&report, expect_file!["decode/wrong_write_data.txt"]);
-    let packet = &report.streams[0].packets[0];
+    let packet = &packets(&report, 0)[0];
     assert_eq!((packet.name.as_str(), packet.known), ("WRITE_DATA", false));
     assert_eq!(packet.reserved[0].bits, Hex(4), "the bits that are mis-set");
 }
@@ -106,8 +88,9 @@ fn a_wrong_write_data() {
 #[test]
 fn the_shader_type_of_kfdtest() {
     let words = vec![0xc003_3702, 0x500, 0x1000, 0x70, 0xcafe_babe];
-    let report = report(Engine::Pm4, "gfx90a", words);
-    let packet = &report.streams[0].packets[0];
+    let asked = request(Engine::Pm4, "gfx90a", words);
+    let report = decode(&asked).unwrap();
+    let packet = &packets(&report, 0)[0];
     assert_eq!((packet.name.as_str(), packet.payload), ("WRITE_DATA", 1));
     assert_eq!(field(packet, "shader_type"), 1);
     assert!(packet.reserved.is_empty());
@@ -118,10 +101,11 @@ fn a_fill_and_a_fence() {
     let mut words =
         posted("RDNA-class part: ", " (4-byte", &[("<addr lo>", "00001000"), ("<addr hi>", "7f")]);
     words.extend(posted("RELEASE_MEM: ", "\n", &[("<lo>", "00002000"), ("<hi>", "7f")]));
-    let report = report(Engine::Pm4, "gfx1030", words);
+    let asked = request(Engine::Pm4, "gfx1030", words);
+    let report = decode(&asked).unwrap();
     assert_eq!(names(&report), ["DMA_DATA", "RELEASE_MEM"]);
     assert!(report.faults().is_empty());
-    let [fill, fence] = &report.streams[0].packets[..] else { panic!() };
+    let [fill, fence] = &packets(&report, 0)[..] else { panic!() };
     assert_eq!(field(fill, "byte_count"), 4);
     assert_eq!(field(fence, "event_type"), 0x28);
     assert_eq!(field(fence, "data_sel"), 2);
@@ -131,8 +115,9 @@ fn a_fill_and_a_fence() {
 #[test]
 fn a_flush_with_a_fence() {
     let values = [("<lo>", "00002000"), ("<hi>", "7f")];
-    let report = report(Engine::Pm4, "gfx1030", posted("with timestamp: ", " ; DATA_SEL", &values));
-    let fence = &report.streams[0].packets[0];
+    let asked = request(Engine::Pm4, "gfx1030", posted("with timestamp: ", " ; DATA_SEL", &values));
+    let report = decode(&asked).unwrap();
+    let fence = &packets(&report, 0)[0];
     assert_eq!(fence.name, "RELEASE_MEM");
     assert_eq!(field(fence, "event_type"), 0x14);
     assert_eq!((field(fence, "data_sel"), field(fence, "gl2_wb")), (1, 1));
@@ -151,11 +136,12 @@ fn a_dispatch() {
         ("<lo>", "00002000"),
         ("<hi>", "0000007f"),
     ];
-    let report = report(Engine::Pm4, "gfx1030", posted("compute dispatch: ", "\n", &values));
+    let asked = request(Engine::Pm4, "gfx1030", posted("compute dispatch: ", "\n", &values));
+    let report = decode(&asked).unwrap();
     assert!(report.faults().is_empty());
     let set = "SET_SH_REG";
     assert_eq!(names(&report), [set, set, set, set, "DISPATCH_DIRECT", "RELEASE_MEM"]);
-    let packets = &report.streams[0].packets;
+    let packets = packets(&report, 0);
     let said: Vec<(&str, u64)> = packets[..4]
         .iter()
         .flat_map(|packet| &packet.registers)
@@ -194,9 +180,10 @@ fn what_a_nop_hides_is_no_packet() {
     let mut words = [nop, body].concat();
     words.resize(9, 0);
     words.extend([0xffff_1000, 0xc000_1000, 0]);
-    let report = report(Engine::Pm4, "gfx1030", words);
+    let asked = request(Engine::Pm4, "gfx1030", words);
+    let report = decode(&asked).unwrap();
     assert_eq!(names(&report), ["NOP", "NOP.header", "NOP"]);
-    assert_eq!(report.streams[0].packets[0].payload, 8, "its eight body dwords are skipped");
+    assert_eq!(packets(&report, 0)[0].payload, 8, "its eight body dwords are skipped");
     is_text(&report, expect_file!["decode/nop.txt"]);
 }
 
@@ -217,11 +204,12 @@ fn registers_of_a_dispatch() {
         said.push((name.replace("DESTINATION_EN", "STATIC_THREAD_MGMT"), u64::from(value)));
     }
     assert_eq!(said.len(), 74);
-    let report = report(Engine::Pm4, "gfx1100", words);
-    let found: Vec<_> = report.streams[0].packets.iter().flat_map(writes).collect();
+    let asked = request(Engine::Pm4, "gfx1100", words);
+    let report = decode(&asked).unwrap();
+    let found: Vec<_> = packets(&report, 0).iter().flat_map(writes).collect();
     assert_eq!(found, said);
-    let registers: Vec<_> =
-        report.streams[0].packets.iter().flat_map(|packet| &packet.registers).collect();
+    let packets = packets(&report, 0);
+    let registers: Vec<_> = packets.iter().flat_map(|packet| &packet.registers).collect();
     let mut text = String::new();
     for write in &registers {
         text += write.name.as_deref().unwrap();
@@ -275,7 +263,7 @@ fn sdma_rings_count_bytes() {
         let ring = report.ring.as_ref().unwrap();
         assert_eq!((ring.unit, ring.size, ring.in_flight), ("bytes", 4 * dwords as u64, 0), "idle");
         assert_eq!(ring.read_offset as u64, read % (4 * dwords as u64) / 4);
-        assert!(report.streams[0].packets.is_empty());
+        assert!(packets(&report, 0).is_empty());
         rings += 1;
     }
     assert_eq!(rings, 4);
@@ -328,7 +316,7 @@ fn sdma_lengths() {
         asked.words[dwords] = 6;
         let report = decode(&asked).unwrap();
         assert_eq!(names(&report), [name, "TRAP"], "{version}");
-        assert_eq!(report.streams[0].packets[1].offset, dwords);
+        assert_eq!(packets(&report, 0)[1].offset, dwords);
     }
 }
 
@@ -345,8 +333,9 @@ fn aql_ring() {
     ring[..16].copy_from_slice(&aql::Pm4Indirect::new(0x8_0000_4000, 4).encode());
     ring[32] = 7;
     let mut asked = request(Engine::Aql, "gfx1151", ring);
-    asked.base = 0x7f00_1000_0000;
+    asked.base = Some(0x7f00_1000_0000);
     asked.memory = vec![Image {
+        name: "image".to_owned(),
         address: 0x8_0000_4000,
         words: vec![0xc002_3f00, 0x4000, 8, 0x0080_0004, 0xc000_1000],
     }];
@@ -357,130 +346,34 @@ fn aql_ring() {
 }
 
 #[test]
-fn pm4_ring_with_an_overwritten_packet() {
-    // A ring of 16 that was written around: the oldest dwords are the end of a packet.
-    let mut ring = vec![0x8000_0000; 16];
-    let event = [0xc000_4600, 0x407];
-    ring[14] = 0xc002_1000; // NOP of four dwords, that goes on at the start
-    ring[15] = 1;
-    ring[..2].copy_from_slice(&[2, 3]);
-    ring[2..4].copy_from_slice(&event);
-    // dwords 4 to 6: what is left of a NOP of seven dwords that began at 0
-    ring[4..7].copy_from_slice(&[0x4000_0005, 0x4000_0006, 0x4000_0007]);
-    let mut asked = request(Engine::Pm4, "gfx1151", ring);
-    asked.base = 0x1000;
-    asked.ring = Some(RingRequest { pointers: Pointers { read: 14, write: 20 }, all: true });
-    let report = decode(&asked).unwrap();
-    is_text(&report, expect_file!["decode/pm4_ring_all.txt"]);
-    assert_eq!(report.streams[0].skipped, 3);
-    assert_eq!(report.streams[1].packets[1].address, Hex(0x1008), "behind the end is the start");
-}
-
-#[test]
-fn a_fresh_ring() {
-    let mut ring = vec![0; 16];
-    ring[..4].copy_from_slice(&[0xc000_4600, 0x407, 0xc000_4600, 0x407]);
-    let mut asked = request(Engine::Pm4, "gfx1151", ring);
-    asked.ring = Some(RingRequest { pointers: Pointers { read: 2, write: 4 }, all: true });
-    let report = decode(&asked).unwrap();
-    let parts: Vec<_> = report
-        .streams
-        .iter()
-        .map(|stream| (stream.kind, stream.dwords, stream.packets.len()))
-        .collect();
-    assert_eq!(parts, [("read", 2, 1), ("in flight", 2, 1), ("unwritten", 12, 0)]);
-}
-
-#[test]
-fn impossible_pointers() {
-    let mut asked = request(Engine::Aql, "gfx1151", vec![1; 64]);
-    asked.ring = Some(RingRequest { pointers: Pointers { read: 9, write: 8 }, all: false });
-    let error = decode(&asked).unwrap_err();
-    assert!(error.is_usage());
-    assert!(error.to_string().starts_with("input: read pointer 0x9 is ahead"), "{error}");
-    asked.words.pop();
-    let error = decode(&asked).unwrap_err();
-    assert!(!error.is_usage());
-    assert!(matches!(error, Error::Ring { error: RingError::Size { bytes: 252, .. }, .. }));
-}
-
-/// INDIRECT_BUFFER of PM4.
-fn call(address: u32, dwords: u32) -> [u32; 4] {
-    [0xc002_3f00, address, 0, 0x0080_0000 | dwords]
-}
-
-#[test]
-fn calls_are_followed() {
-    let nop = [0xc000_1000, 0];
-    let mut asked = request(
-        Engine::Pm4,
-        "gfx1151",
-        [&call(0x1000, 4)[..], &call(0x2000, 2), &call(0x3000, 2)].concat(),
-    );
-    asked.memory = vec![
-        Image { address: 0xff8, words: [&nop[..], &call(0x2000, 2)].concat() },
-        Image { address: 0x2000, words: nop.to_vec() },
-        Image { address: 0x3000, words: vec![0] },
-    ];
-    let report = decode(&asked).unwrap();
-    let outcomes = |stream: usize| -> Vec<_> {
-        let calls = report.streams[stream].packets.iter().flat_map(|packet| &packet.calls);
-        calls.map(|call| call.followed.clone()).collect()
-    };
-    assert_eq!(
-        outcomes(0),
-        [
-            Followed::Decoded { stream: 1 },
-            Followed::Decoded { stream: 2 },
-            Followed::Missing { known_dwords: 1 },
-        ]
-    );
-    assert_eq!(outcomes(1), [Followed::Decoded { stream: 2 }], "known already");
-    assert_eq!(report.streams.len(), 3);
-    is_text(&report, expect_file!["decode/calls.txt"]);
-}
-
-#[test]
-fn cycles_and_limits_end() {
-    let mut asked = request(Engine::Pm4, "gfx1151", call(0x1000, 4).to_vec());
-    asked.memory = vec![
-        Image { address: 0x1000, words: call(0x2000, 4).to_vec() },
-        Image { address: 0x2000, words: call(0x1000, 4).to_vec() },
-    ];
-    let outcome = |asked: &Request, stream: usize| {
-        decode(asked).unwrap().streams[stream].packets[0].calls[0].followed.clone()
-    };
-    assert_eq!(outcome(&asked, 2), Followed::Cycle { stream: 1 });
-    for (limit, name) in [
-        (Limits { depth: 1, ..Limits::DEFAULT }, "depth"),
-        (Limits { buffers: 1, ..Limits::DEFAULT }, "buffers"),
-        (Limits { dwords: 7, ..Limits::DEFAULT }, "dwords"),
-    ] {
-        asked.limits = limit;
-        assert_eq!(outcome(&asked, 1), Followed::Limit { limit: name });
-    }
-}
-
-#[test]
-fn sdma_calls_are_followed() {
-    let mut words = vec![0x4, 0x1000, 0, 2, 0, 0];
-    words.extend([0xff, 0]);
-    let mut asked = request(Engine::Sdma, "gfx1100", words);
-    asked.memory = vec![Image { address: 0x1000, words: vec![6, 0] }];
-    let report = decode(&asked).unwrap();
-    assert_eq!(report.streams[1].packets[0].name, "TRAP");
-    expect![[r#"
-        [
-            "input: dword 6 (address 0x18): 0x000000ff: SDMA 6.0 has no packet of opcode 0xff and sub-opcode 0x00, and only a packet that is known says where the next one is; is it another version (--sdma)?",
-        ]
-    "#]]
-    .assert_debug_eq(&report.faults());
-}
-
-#[test]
 fn json() {
-    let mut asked = request(Engine::Pm4, "gfx1151", call(0x1000, 3).to_vec());
+    let mut asked = request(Engine::Pm4, "gfx1151", vec![0xc002_3f00, 0x1000, 0, 0x0080_0003]);
     asked.words.extend([0xc001_7600, 0x20c, 0x12_3456, 0xc006_4900, 0]);
     let json = serde_json::to_string_pretty(&decode(&asked).unwrap()).unwrap();
     expect_file!["decode/schema.json"].assert_eq(&format!("{json}\n"));
+}
+
+#[test]
+fn the_words_of_a_cut_off_packet_are_shown() {
+    let words = [0xc006_4900, 1, 2, 3, 4, 5, 6];
+    let asked = request(Engine::Pm4, "gfx1151", words.to_vec());
+    let report = decode(&asked).unwrap();
+    let text = report.to_string();
+    let shown = "FAULT\n    c0064900 00000001 00000002 00000003 00000004 00000005 00000006\n";
+    assert!(text.contains(shown), "{text}");
+    let fault = report.streams[0].fault.as_ref().unwrap();
+    assert_eq!(fault.words, words.map(|word| Hex(word.into())));
+}
+
+#[test]
+fn of_a_long_cut_off_packet_the_rest_is_counted() {
+    let mut words = vec![0xc0ff_1000];
+    words.resize(100, 7);
+    let asked = request(Engine::Pm4, "gfx1151", words);
+    let report = decode(&asked).unwrap();
+    let text = report.to_string();
+    assert_eq!(text.matches("00000007").count(), 63);
+    assert!(text.contains("    and 36 dwords more\n"), "{text}");
+    let fault = report.streams[0].fault.as_ref().unwrap();
+    assert_eq!((fault.words.len(), fault.got), (64, 100));
 }

@@ -1,7 +1,7 @@
 //! `selvedge decode` as a shell sees it.
 
 use serde_json::Value;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -120,6 +120,12 @@ fn mistakes_are_64_and_failures_are_1() {
         (with(&PM4, &["--rptr", "0", "--wptr", "0", "-"]), "", 64, "--ring"),
         (with(&PM4, &["--ring", "--rptr", "0", "-"]), "", 64, "--wptr"),
         (with(&PM4, &["--ring", "--rptr", "9", "--wptr", "3", "-"]), "0 0 0 0", 64, "is ahead"),
+        (
+            with(&PM4, &["--base", "0xfffffffffffffffc", "-"]),
+            "0 0",
+            64,
+            "at most 0xfffffffffffffff8",
+        ),
         (with(&PM4, &["--sdma", "6", "-"]), "", 64, "6.0"),
         (with(&PM4, &[]), "", 64, "FILE"),
         (vec!["decode", "--engine", "pm4", "--gfx", "gfx1250", "-"], "", 64, "gfx12"),
@@ -128,5 +134,75 @@ fn mistakes_are_64_and_failures_are_1() {
         let (out, error) = run(&arguments, input.as_bytes(), status);
         assert!(error.contains(text), "{arguments:?}: {error}");
         assert_eq!(out, "", "{arguments:?}");
+    }
+}
+
+/// Runs the command in so much address space, and gives the size of its output.
+#[cfg(target_os = "linux")]
+#[track_caller]
+fn output_within(kilobytes: usize, arguments: &[&str], path: &str) -> u64 {
+    let mut child = Command::new("sh")
+        .args(["-c", "ulimit -v \"$1\"; shift; exec \"$@\"", "sh", &kilobytes.to_string()])
+        .arg(env!("CARGO_BIN_EXE_selvedge"))
+        .args(arguments)
+        .arg(path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    let mut out = child.stdout.take().expect("a pipe");
+    let size = std::io::copy(&mut out, &mut std::io::sink()).expect("output");
+    assert!(child.wait().expect("the command ends").success());
+    size
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_big_file_takes_little_more_memory_than_its_size() {
+    let nops = 0xffff_1000_u32.to_le_bytes();
+    let file = Scratch::new("big", &nops.repeat(16 << 20));
+    let size = output_within((64 + 32) << 10, &PM4, file.path());
+    assert!(size < 1000, "equal packets are shown once: {size}");
+    // Different ones: each is printed.
+    let two = [nops, 0x8000_0000_u32.to_le_bytes()].concat();
+    let file = Scratch::new("two", &two.repeat(1 << 17));
+    assert!(output_within(32 << 10, &PM4, file.path()) > 8 << 20);
+    assert!(output_within(32 << 10, &with(&PM4, &["--json"]), file.path()) > 64 << 20);
+}
+
+#[test]
+fn a_reader_that_closes_the_pipe_is_no_failure() {
+    let two = [0xffff_1000_u32, 0x8000_0000].map(u32::to_le_bytes).concat();
+    let file = Scratch::new("closed", &two.repeat(1 << 16));
+    for more in [&[][..], &["--json"]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_selvedge"))
+            .args(with(&with(&PM4, more), &[file.path()]))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command runs");
+        let mut start = [0; 10];
+        let mut out = child.stdout.take().expect("a pipe");
+        out.read_exact(&mut start).expect("output");
+        drop(out);
+        let output = child.wait_with_output().expect("the command ends");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*error), (Some(0), ""), "{more:?}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_an_error() {
+    for more in [&["-"][..], &["--json", "-"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("/dev/full");
+        let output = Command::new(env!("CARGO_BIN_EXE_selvedge"))
+            .args(with(&PM4, more))
+            .stdin(Stdio::null())
+            .stdout(full)
+            .output()
+            .expect("the command runs");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        assert!(error.starts_with("selvedge: standard output: No space left on device"), "{error}");
     }
 }

@@ -1,7 +1,7 @@
 //! AQL for the report.
 
 use super::report::{Call, Followed, Hex, Packet, fields, sentence};
-use super::stream::{Found, Problem, Row};
+use super::stream::{Problem, Raw};
 use aql::vendor::{Format, format_of};
 use aql::{Header, PACKET_WORDS, PacketType, Pm4Indirect};
 use pm4::Generation;
@@ -10,27 +10,45 @@ use pm4::layout::{Layout, Variants};
 /// The name of a slot that holds no packet.
 pub(super) const INVALID: &str = "INVALID";
 
-pub(super) fn row(generation: Generation, words: &[u32]) -> Row {
-    let (slots, rest) = words.as_chunks::<PACKET_WORDS>();
-    let found = slots.iter().enumerate().map(|(index, words)| Found {
-        offset: index * PACKET_WORDS,
-        packet: packet(generation, words),
+/// One slot of a queue.
+#[derive(Debug)]
+pub(super) struct Slot<'a> {
+    /// Dwords before it.
+    pub(super) offset: usize,
+    pub(super) generation: Generation,
+    pub(super) words: &'a [u32; PACKET_WORDS],
+}
+
+pub(super) fn raws(
+    generation: Generation,
+    words: &[u32],
+) -> impl Iterator<Item = Result<Raw<'_>, Problem>> {
+    let (slots, rest) = words.as_chunks();
+    let slots = slots.iter().enumerate().map(move |(index, words)| {
+        Ok(Raw::Aql(Slot { offset: index * PACKET_WORDS, generation, words }))
     });
-    Row {
-        found: found.collect(),
-        problem: (!rest.is_empty()).then(|| Problem {
-            offset: words.len() - rest.len(),
-            needed: Some(PACKET_WORDS),
-            got: rest.len(),
-            problem: format!(
-                "an AQL packet: needed {PACKET_WORDS} dwords, got {}; the file is cut off, or starts inside a packet",
-                rest.len()
-            ),
-        }),
+    let problem = (!rest.is_empty()).then(|| Problem {
+        offset: words.len() - rest.len(),
+        needed: Some(PACKET_WORDS),
+        got: rest.len(),
+        problem: format!(
+            "an AQL packet: needed {PACKET_WORDS} dwords, got {}; the file is cut off, or starts inside a packet",
+            rest.len()
+        ),
+    });
+    slots.chain(problem.map(Err))
+}
+
+/// The buffer that a packet calls, if it does.
+pub(super) fn calls(slot: &Slot<'_>) -> Vec<Call> {
+    match aql::Packet::decode(slot.words) {
+        aql::Packet::Pm4Indirect(indirect) => vec![call(&indirect)],
+        _ => Vec::new(),
     }
 }
 
-fn packet(generation: Generation, words: &[u32; PACKET_WORDS]) -> Packet {
+pub(super) fn packet(slot: &Slot<'_>) -> Packet {
+    let Slot { generation, words, .. } = *slot;
     let packet_type = Header::from_word(words[0]).packet_type;
     let layout = match aql::Packet::decode(words) {
         aql::Packet::Invalid(_) | aql::Packet::Unknown(_) => None,
@@ -59,10 +77,6 @@ fn packet(generation: Generation, words: &[u32; PACKET_WORDS]) -> Packet {
             format!("unknown type {}", packet_type.into_bits())
         }
     };
-    let indirect = match aql::Packet::decode(words) {
-        aql::Packet::Pm4Indirect(indirect) => Some(call(&indirect)),
-        _ => None,
-    };
     Packet {
         offset: 0,
         address: Hex(0),
@@ -74,7 +88,7 @@ fn packet(generation: Generation, words: &[u32; PACKET_WORDS]) -> Packet {
         reserved,
         payload: 0,
         registers: Vec::new(),
-        calls: indirect.into_iter().collect(),
+        calls: calls(slot),
         notes,
     }
 }

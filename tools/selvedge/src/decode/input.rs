@@ -1,6 +1,37 @@
 //! Files as dwords.
 
 use super::Error;
+use std::io::{self, Read};
+
+/// Bytes that are read at once.
+const PIECE: u64 = 1 << 16;
+
+/// Reads a file as [`words`] does. One whose first piece has a zero byte, which no text has, is made dwords piece by
+/// piece, so that it is in memory once only.
+///
+/// # Errors
+/// Of the reader; and as [`words`].
+pub(super) fn read_words(name: &str, mut file: impl Read) -> io::Result<Result<Vec<u32>, Error>> {
+    let mut piece = Vec::new();
+    file.by_ref().take(PIECE).read_to_end(&mut piece)?;
+    if !piece.contains(&0) {
+        file.read_to_end(&mut piece)?;
+        return Ok(words(name, &piece));
+    }
+    let mut words = Vec::new();
+    while !piece.is_empty() {
+        let (dwords, rest) = piece.as_chunks();
+        words.extend(dwords.iter().map(|word| u32::from_le_bytes(*word)));
+        if !rest.is_empty() {
+            // All pieces but the last are whole.
+            let bytes = 4 * words.len() + rest.len();
+            return Ok(Err(Error::Length { name: name.to_owned(), bytes }));
+        }
+        piece.clear();
+        file.by_ref().take(PIECE).read_to_end(&mut piece)?;
+    }
+    Ok(Ok(words))
+}
 
 /// Reads a file of little-endian dwords, or of text: hexadecimal words separated by white space or commas, with or
 /// without 0x, and comments from `#` to the end of the line. It is text when it is nothing else.
@@ -163,6 +194,13 @@ mod tests {
                 .map(|word| if prefix { format!("{word:#x}, ") } else { format!("{word:08X}\n") })
                 .collect();
             prop_assert_eq!(&super::words("f", text.as_bytes()).unwrap(), &words);
+            prop_assert_eq!(&read_words("f", text.as_bytes()).unwrap().unwrap(), &words);
+        }
+
+        #[test]
+        fn a_file_in_pieces_is_the_same(bytes: Vec<u8>, length in 0usize..200_000) {
+            let file: Vec<u8> = bytes.iter().copied().cycle().take(length).collect();
+            prop_assert_eq!(read_words("f", &file[..]).unwrap(), words("f", &file));
         }
     }
 }

@@ -1,11 +1,15 @@
 //! `selvedge decode`: what a command stream, a ring or an indirect buffer says.
 //!
 //! [`Options`] are the command line; [`Request`] is the same with all files read, so that [`decode`] is a function of
-//! bytes alone; [`Report`] is what it finds, which prints as text for people and as JSON.
+//! bytes alone; [`Report`] is what it finds, which prints as text for people and as JSON. A report keeps no packets: each
+//! is described when it is printed, so that a report takes little more memory than the words it is of.
 
 mod aql;
+mod calls;
 mod input;
+mod memory;
 mod options;
+mod parts;
 mod pm4;
 mod print;
 pub mod report;
@@ -13,17 +17,19 @@ mod ring;
 mod sdma;
 mod stream;
 
+pub use calls::Limits;
 pub use input::{file_at, number, words};
+pub use memory::{Extent, Image};
 pub use options::{Options, run};
 pub use report::Report;
 pub use ring::{Pointers, Ring, RingError};
-pub use stream::{Image, Limits};
+pub use stream::Packets;
 
 use ::pm4::Generation;
 use ::sdma::Version;
-use report::{Hex, Stream};
+use std::borrow::Cow;
 use std::fmt;
-use stream::Place;
+use stream::{Place, Source};
 
 /// What reads a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -88,8 +94,8 @@ pub struct Request {
     pub name: String,
     /// The input.
     pub words: Vec<u32>,
-    /// Address of its first dword.
-    pub base: u64,
+    /// Address of its first dword, if it is known; then the input is in memory too.
+    pub base: Option<u64>,
     /// How to read it as a ring, if it is one.
     pub ring: Option<RingRequest>,
     /// What is in memory, to follow calls.
@@ -128,12 +134,32 @@ pub enum Error {
         /// Why.
         error: RingError,
     },
+    /// Memory that goes on behind the last address.
+    Wrap {
+        /// The file.
+        name: String,
+        /// Where it starts.
+        address: u64,
+        /// Its length.
+        bytes: u64,
+    },
+    /// Two files that say what is in the same memory.
+    Overlap {
+        /// The one that starts first.
+        first: Extent,
+        /// The other.
+        second: Extent,
+    },
 }
 
 impl Error {
     /// Whether the command line is to blame, and not the file.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Error::Ring { error, .. } if !matches!(error, RingError::Size { .. }))
+        match self {
+            Error::Text { .. } | Error::Length { .. } => false,
+            Error::Ring { error, .. } => !matches!(error, RingError::Size { .. }),
+            Error::Wrap { .. } | Error::Overlap { .. } => true,
+        }
     }
 }
 
@@ -150,6 +176,17 @@ impl fmt::Display for Error {
                 bytes % 4
             ),
             Error::Ring { name, error } => write!(f, "{name}: {error}"),
+            Error::Wrap { name, address, bytes } => write!(
+                f,
+                "{name}: {bytes:#x} bytes at {address:#x} reach beyond the last address, 2^64 - 1: needed an address of \
+                 at most {:#x}",
+                bytes.wrapping_neg()
+            ),
+            Error::Overlap { first, second } => write!(
+                f,
+                "{second} overlaps {first}: needed one file for each address; cut one of them, or leave it out (with \
+                 --base the input is memory too)"
+            ),
         }
     }
 }
@@ -166,20 +203,29 @@ impl std::error::Error for Error {
 /// Decodes the input, and the buffers that it calls as far as they are in memory.
 ///
 /// # Errors
-/// When the input is no ring of the size or with the pointers that are given.
-pub fn decode(request: &Request) -> Result<Report, Error> {
-    let (ring, mut streams) = match request.ring {
+/// When the input is no ring of the size or with the pointers that are given, and when what is said to be in memory
+/// overlaps or goes on behind the last address.
+pub fn decode(request: &Request) -> Result<Report<'_>, Error> {
+    memory::check(request)?;
+    let (ring, streams) = match request.ring {
         None => {
-            let place = Place { base: request.base, start: 0, ring: None };
-            (None, vec![stream::stream(request, request.engine, "input", &request.words, place)])
+            let place = Place { base: request.base.unwrap_or(0), start: 0, ring: None };
+            let input = Source {
+                kind: "input",
+                engine: request.engine,
+                words: Cow::Borrowed(&request.words),
+                place,
+                depth: 0,
+                skipped: 0,
+            };
+            (None, stream::streams(request, vec![input]))
         }
         Some(asked) => {
-            let (ring, streams) = decode_ring(request, asked)
+            let (ring, streams) = parts::ring(request, asked)
                 .map_err(|error| Error::Ring { name: request.name.clone(), error })?;
             (Some(ring), streams)
         }
     };
-    stream::follow(request, &mut streams);
     Ok(Report {
         schema: 1,
         input: request.name.clone(),
@@ -190,56 +236,4 @@ pub fn decode(request: &Request) -> Result<Report, Error> {
         ring,
         streams,
     })
-}
-
-fn decode_ring(
-    request: &Request,
-    asked: RingRequest,
-) -> Result<(report::Ring, Vec<Stream>), RingError> {
-    let engine = request.engine;
-    let ring = Ring::new(engine, request.words.len(), asked.pointers)?;
-    let place = |start| Place { base: request.base, start, ring: Some(ring.dwords) };
-    let mut streams = Vec::new();
-    if asked.all {
-        let range = ring.rest();
-        let words = ring.words(&request.words, range.clone());
-        // What was never written comes first: the part between the write pointer and the end of the ring.
-        let to_end = (ring.dwords - ring.write).min(words.len());
-        let fresh = !ring.wrapped && words[..to_end].iter().all(|word| *word == 0);
-        let old = if fresh { to_end } else { 0 };
-        if let words @ [_, ..] = &words[old..] {
-            let place = place(range.start + old);
-            let found = stream::stream_before(request, engine, "read", words, place);
-            // Without a way to the read pointer, say where the first packet is wrong.
-            streams.push(
-                found.unwrap_or_else(|| stream::stream(request, engine, "read", words, place)),
-            );
-        }
-        if fresh && old > 0 {
-            let words = &words[..old];
-            let place = place(range.start);
-            let found = stream::stream(request, engine, "unwritten", &[], place);
-            streams.push(Stream { dwords: words.len(), ..found });
-        }
-    }
-    let range = ring.in_flight();
-    let words = ring.words(&request.words, range.clone());
-    let mut in_flight = stream::stream(request, engine, "in flight", &words, place(range.start));
-    for packet in in_flight.packets.iter_mut().filter(|packet| packet.name == aql::INVALID) {
-        let note = "reserved and not published: the packet processor waits here";
-        packet.notes.push(note.to_owned());
-    }
-    let unwritten = streams.iter().position(|stream| stream.kind == "unwritten");
-    streams.insert(unwritten.unwrap_or(streams.len()), in_flight);
-    let unit = engine.unit_bytes();
-    let described = report::Ring {
-        unit: engine.unit(),
-        size: 4 * ring.dwords as u64 / unit,
-        read_pointer: Hex(asked.pointers.read),
-        write_pointer: Hex(asked.pointers.write),
-        read_offset: ring.read,
-        write_offset: ring.write,
-        in_flight: 4 * ring.in_flight as u64 / unit,
-    };
-    Ok((described, streams))
 }

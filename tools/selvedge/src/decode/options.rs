@@ -1,10 +1,12 @@
 //! The command line of `selvedge decode`.
 
-use super::{Engine, Image, Limits, Pointers, Request, RingRequest, file_at, number, words};
+use super::input::read_words;
+use super::{Engine, Image, Limits, Pointers, Report, Request, RingRequest, file_at, number};
 use pm4::Generation;
 use sdma::Version;
 use std::error::Error;
-use std::io::{ErrorKind, Read, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, Write};
 
 /// The options of the command.
 #[derive(Clone, Debug, clap::Args)]
@@ -85,14 +87,13 @@ fn address(text: &str) -> Result<u64, String> {
     Ok(address)
 }
 
-fn read(name: &str) -> Result<Vec<u8>, Box<dyn Error>> {
-    let bytes = if name == "-" {
-        let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+fn read(name: &str) -> Result<Vec<u32>, Box<dyn Error>> {
+    let words = if name == "-" {
+        read_words(shown(name), std::io::stdin().lock())
     } else {
-        std::fs::read(name)
+        File::open(name).and_then(|file| read_words(name, file))
     };
-    bytes.map_err(|error| format!("{}: {error}", shown(name)).into())
+    Ok(words.map_err(|error| format!("{}: {error}", shown(name)))??)
 }
 
 fn shown(name: &str) -> &str {
@@ -106,13 +107,11 @@ impl Options {
     /// When a file cannot be read or is no dwords.
     pub fn request(&self) -> Result<Request, Box<dyn Error>> {
         let (gfx, generation) = self.gfx.clone();
-        let input = words(shown(&self.file), &read(&self.file)?)?;
+        let input = read(&self.file)?;
         let mut memory = Vec::new();
         for (file, address) in &self.memory {
-            memory.push(Image { address: *address, words: words(file, &read(file)?)? });
-        }
-        if let Some(address) = self.base {
-            memory.push(Image { address, words: input.clone() });
+            let name = shown(file).to_owned();
+            memory.push(Image { name, address: *address, words: read(file)? });
         }
         let ring = match (self.ring, self.rptr, self.wptr) {
             (true, Some(read), Some(write)) => {
@@ -127,7 +126,7 @@ impl Options {
             sdma: self.sdma.unwrap_or(Version::for_generation(generation)),
             name: shown(&self.file).to_owned(),
             words: input,
-            base: self.base.unwrap_or(0),
+            base: self.base,
             ring,
             memory,
             limits: Limits::DEFAULT,
@@ -138,19 +137,29 @@ impl Options {
 /// Runs the command.
 ///
 /// # Errors
-/// When a file cannot be read, or a stream has a fault; then what comes before it is printed.
+/// When a file cannot be read, standard output cannot be written, or a stream has a fault; then what comes before it
+/// is printed.
 pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let report = super::decode(&options.request()?)?;
-    let text = if options.json {
-        format!("{}\n", serde_json::to_string_pretty(&report)?)
-    } else {
-        report.to_string()
-    };
-    match std::io::stdout().write_all(text.as_bytes()) {
+    let request = options.request()?;
+    let report = super::decode(&request)?;
+    match print(&report, options.json) {
         // A reader that has seen enough and closed the pipe is no failure.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => return Err(error.into()),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            return Err(format!("standard output: {error}").into());
+        }
         _ => {}
     }
     let faults = report.faults();
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\nselvedge: ").into()) }
+}
+
+fn print(report: &Report<'_>, json: bool) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    if json {
+        serde_json::to_writer_pretty(&mut out, report)?;
+        writeln!(out)?;
+    } else {
+        write!(out, "{report}")?;
+    }
+    out.flush()
 }

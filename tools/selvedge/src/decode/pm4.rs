@@ -1,24 +1,16 @@
 //! PM4 for the report.
 
 use super::report::{Call, Followed, Hex, Packet, RegisterWrite, Reserved, fields, sentence};
-use super::stream::{Found, Problem, Row};
+use super::stream::{Problem, Raw};
 use pm4::register::ComputeDispatchInitiator;
 use pm4::{Generation, Header, Packets, RawPacket, StreamError};
 
-pub(super) fn row(generation: Generation, words: &[u32]) -> Row {
-    let mut row = Row::default();
-    for packet in Packets::new(generation, words) {
-        match packet {
-            Ok(packet) => row.found.push(found(&packet)),
-            Err(error) => row.problem = Some(problem(&error, words)),
-        }
-    }
-    row
-}
-
-/// Length of the packet at the start of words, if it is there as a whole.
-pub(super) fn length(generation: Generation, words: &[u32]) -> Option<usize> {
-    Packets::new(generation, words).next()?.ok().map(|packet| packet.words.len())
+pub(super) fn raws(
+    generation: Generation,
+    words: &[u32],
+) -> impl Iterator<Item = Result<Raw<'_>, Problem>> {
+    Packets::new(generation, words)
+        .map(|raw| raw.map(Raw::Pm4).map_err(|error| problem(&error, words)))
 }
 
 fn problem(error: &StreamError, words: &[u32]) -> Problem {
@@ -45,7 +37,19 @@ fn problem(error: &StreamError, words: &[u32]) -> Problem {
     Problem { offset: error.offset(), needed, got, problem }
 }
 
-fn found(raw: &RawPacket<'_>) -> Found {
+/// The buffers that a packet calls.
+pub(super) fn calls(raw: &RawPacket<'_>) -> Vec<Call> {
+    let buffers = raw.indirect_buffers().map(|buffer| Call {
+        engine: "pm4",
+        address: Hex(buffer.address),
+        dwords: buffer.dwords as usize,
+        chain: buffer.chain,
+        followed: Followed::Missing { known_dwords: 0 },
+    });
+    buffers.collect()
+}
+
+pub(super) fn packet(raw: &RawPacket<'_>) -> Packet {
     let set = raw.generation.set();
     let header = raw.header();
     let name = match (raw.name(), header.packet_type()) {
@@ -63,29 +67,19 @@ fn found(raw: &RawPacket<'_>) -> Found {
         None => Default::default(),
     };
     let behind = layout.map_or(0, |layout| raw.words.len() - layout.dwords);
-    let calls = raw.indirect_buffers().map(|buffer| Call {
-        engine: "pm4",
-        address: Hex(buffer.address),
-        dwords: buffer.dwords as usize,
-        chain: buffer.chain,
-        followed: Followed::Missing { known_dwords: 0 },
-    });
-    Found {
-        offset: raw.offset,
-        packet: Packet {
-            offset: 0,
-            address: Hex(0),
-            words: raw.words.iter().map(|word| Hex((*word).into())).collect(),
-            known: layout.is_some() || header.packet_type() != 3,
-            name,
-            meaning: layout.map_or_else(String::new, |layout| sentence(layout.doc)),
-            fields,
-            reserved,
-            payload: if raw.writes().next().is_none() { behind } else { 0 },
-            registers,
-            calls: calls.collect(),
-            notes: lengths(raw).into_iter().collect(),
-        },
+    Packet {
+        offset: 0,
+        address: Hex(0),
+        words: raw.words.iter().map(|word| Hex((*word).into())).collect(),
+        known: layout.is_some() || header.packet_type() != 3,
+        name,
+        meaning: layout.map_or_else(String::new, |layout| sentence(layout.doc)),
+        fields,
+        reserved,
+        payload: if raw.writes().next().is_none() { behind } else { 0 },
+        registers,
+        calls: calls(raw),
+        notes: lengths(raw).into_iter().collect(),
     }
 }
 

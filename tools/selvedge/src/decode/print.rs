@@ -1,6 +1,8 @@
 //! The report as text for people.
 
-use super::report::{Call, Fault, Field, Followed, Packet, Report, Reserved, Ring, Stream};
+use super::report::{
+    Call, Fault, Field, Followed, Hex, Inside, Packet, Report, Reserved, Ring, Stream,
+};
 use std::fmt::{self, Display, Formatter, Write};
 
 /// Lines of raw dwords of one packet that are printed, and dwords in a line.
@@ -16,12 +18,12 @@ impl Display for Dwords {
     }
 }
 
-impl Report {
+impl Report<'_> {
     /// What is wrong with the streams, one message each.
     pub fn faults(&self) -> Vec<String> {
         let faulty =
             self.streams.iter().filter_map(|stream| Some((stream, stream.fault.as_ref()?)));
-        let message = |(stream, fault): (&Stream, &Fault)| {
+        let message = |(stream, fault): (&Stream<'_>, &Fault)| {
             let place = match stream.kind {
                 "indirect buffer" => format!("indirect buffer at {:#x}", stream.address.0),
                 _ => self.input.clone(),
@@ -38,7 +40,7 @@ impl Display for Fault {
     }
 }
 
-impl Display for Report {
+impl Display for Report<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} of {}", self.input, self.engine, self.gfx)?;
         match self.engine {
@@ -68,12 +70,24 @@ impl Display for Ring {
         let Ring { unit, size, read_offset, write_offset, in_flight, .. } = self;
         writeln!(f, "ring of {size:#x} {unit}, {in_flight:#x} in flight")?;
         let (read, write) = (self.read_pointer.0, self.write_pointer.0);
-        writeln!(f, "  read pointer   {read:#x} {unit}: dword {read_offset}")?;
+        write!(f, "  read pointer   {read:#x} {unit}: dword {read_offset}")?;
+        match &self.inside {
+            Some(inside) => writeln!(f, ", which seems to be {inside}")?,
+            None => writeln!(f)?,
+        }
         write!(f, "  write pointer  {write:#x} {unit}: dword {write_offset}")
     }
 }
 
-fn print_stream(f: &mut Formatter<'_>, index: usize, stream: &Stream) -> fmt::Result {
+impl Display for Inside {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Inside { offset, dwords, name, read } = self;
+        let (read, dwords) = (Dwords(*read), Dwords(*dwords));
+        write!(f, "{read} inside {name}, {dwords} from dword {offset} on")
+    }
+}
+
+fn print_stream(f: &mut Formatter<'_>, index: usize, stream: &Stream<'_>) -> fmt::Result {
     let Stream { kind, engine, .. } = stream;
     let dwords = Dwords(stream.dwords);
     let address = stream.address.0;
@@ -87,25 +101,43 @@ fn print_stream(f: &mut Formatter<'_>, index: usize, stream: &Stream) -> fmt::Re
         let skipped = Dwords(stream.skipped);
         writeln!(f, "  (before it {skipped} of a packet whose start is overwritten)")?;
     }
-    let mut packets = stream.packets.iter().peekable();
-    while let Some(packet) = packets.next() {
-        print_packet(f, packet)?;
+    let packets = &stream.packets;
+    let mut raws = packets.raws().peekable();
+    while let Some(raw) = raws.next() {
+        print_packet(f, &packets.describe(&raw))?;
         let mut same = None;
         let mut count = 0;
-        while let Some(next) = packets.next_if(|next| next.words == packet.words) {
+        while let Some(next) = raws.next_if(|next| next.words() == raw.words()) {
             (same, count) = (Some(next), count + 1);
         }
         if let Some(last) = same {
             let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
-            writeln!(f, "    the same {times} more, the last at {:#x}", last.address.0)?;
+            let last = packets.address(&last);
+            writeln!(f, "    the same {times} more, the last at {:#x}", last.0)?;
         }
     }
     match &stream.fault {
         None => Ok(()),
         Some(fault) => {
             writeln!(f, "[{}] {:#x} FAULT", fault.offset, fault.address.0)?;
+            print_words(f, &fault.words, fault.got)?;
             writeln!(f, "    {fault}")
         }
+    }
+}
+
+/// The dwords of a packet, or the first of them.
+fn print_words(f: &mut Formatter<'_>, words: &[Hex], count: usize) -> fmt::Result {
+    for line in words.chunks(RAW_WORDS).take(RAW_LINES) {
+        f.write_str("   ")?;
+        for word in line {
+            write!(f, " {:08x}", word.0)?;
+        }
+        f.write_char('\n')?;
+    }
+    match count.saturating_sub(RAW_LINES * RAW_WORDS) {
+        0 => Ok(()),
+        more => writeln!(f, "    and {} more", Dwords(more)),
     }
 }
 
@@ -119,16 +151,7 @@ struct Row {
 
 fn print_packet(f: &mut Formatter<'_>, packet: &Packet) -> fmt::Result {
     writeln!(f, "[{}] {:#x} {}", packet.offset, packet.address.0, packet.name)?;
-    for line in packet.words.chunks(RAW_WORDS).take(RAW_LINES) {
-        f.write_str("   ")?;
-        for word in line {
-            write!(f, " {:08x}", word.0)?;
-        }
-        f.write_char('\n')?;
-    }
-    if let more @ 1.. = packet.words.len().saturating_sub(RAW_LINES * RAW_WORDS) {
-        writeln!(f, "    and {} more", Dwords(more))?;
-    }
+    print_words(f, &packet.words, packet.words.len())?;
     let rows = rows(packet);
     let width = |part: fn(&Row) -> usize| rows.iter().map(part).max().unwrap_or(0);
     let names = width(|row| row.indent + row.name.len());
@@ -223,6 +246,7 @@ impl Display for Call {
                 let known = Dwords(*known_dwords);
                 write!(f, "not followed, the memory given holds only {known} of it")
             }
+            Followed::Empty => f.write_str("nothing to follow"),
             Followed::Limit { limit } => write!(f, "not followed, the limit of {limit} is reached"),
         }
     }

@@ -1,5 +1,6 @@
 //! What a decoding found, as data: docs/DECODE.md describes the JSON.
 
+use super::stream::Packets;
 use pm4::layout::{self, Layout, Shown, Variants};
 use serde::{Serialize, Serializer};
 
@@ -13,9 +14,14 @@ impl Serialize for Hex {
     }
 }
 
+/// The kind of a ring's part between its pointers.
+pub(super) const IN_FLIGHT: &str = "in flight";
+/// The kind of a ring's part that holds nothing yet.
+pub(super) const UNWRITTEN: &str = "unwritten";
+
 /// All that was found.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct Report<'a> {
     /// Version of this description: 1.
     pub schema: u32,
     /// The file.
@@ -31,7 +37,7 @@ pub struct Report {
     /// The ring, if the input is one.
     pub ring: Option<Ring>,
     /// The input, or the parts of the ring; then the indirect buffers reached from there.
-    pub streams: Vec<Stream>,
+    pub streams: Vec<Stream<'a>>,
 }
 
 /// A ring and its pointers.
@@ -51,11 +57,26 @@ pub struct Ring {
     pub write_offset: usize,
     /// Units between the pointers.
     pub in_flight: u64,
+    /// The packet that the read pointer seems to be inside of.
+    pub inside: Option<Inside>,
+}
+
+/// A packet with the read pointer inside it, as far as the packets around it tell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Inside {
+    /// Where in the ring the packet starts, in dwords.
+    pub offset: usize,
+    /// Its length.
+    pub dwords: usize,
+    /// Its name.
+    pub name: String,
+    /// Its dwords that are before the read pointer.
+    pub read: usize,
 }
 
 /// A row of packets.
 #[derive(Clone, Debug, Serialize)]
-pub struct Stream {
+pub struct Stream<'a> {
     /// What it is: "input", "in flight", "read" or "unwritten" of a ring, "indirect buffer".
     pub kind: &'static str,
     /// The engine that reads it.
@@ -69,7 +90,7 @@ pub struct Stream {
     /// Dwords at the start that are the end of a packet whose start is overwritten.
     pub skipped: usize,
     /// The packets.
-    pub packets: Vec<Packet>,
+    pub packets: Packets<'a>,
     /// Where it stops being a stream, if it does.
     pub fault: Option<Fault>,
 }
@@ -171,7 +192,7 @@ pub enum Followed {
         /// The stream.
         stream: usize,
     },
-    /// It calls a stream that it is reached from: the index of that.
+    /// It is decoded, and leads back to the call: the index among the report's streams.
     Cycle {
         /// The stream.
         stream: usize,
@@ -181,6 +202,8 @@ pub enum Followed {
         /// Dwords from the start that are known.
         known_dwords: usize,
     },
+    /// It has no dwords, so there is nothing to follow.
+    Empty,
     /// More calls deep, more buffers or more dwords than are followed.
     Limit {
         /// Which limit.
@@ -197,6 +220,8 @@ pub struct Fault {
     pub address: Hex,
     /// The dword there.
     pub word: Hex,
+    /// The dwords from there to the end of the stream, the first 64 of them.
+    pub words: Vec<Hex>,
     /// Dwords that the packet needs, if it is known.
     pub needed: Option<usize>,
     /// Dwords that are left.

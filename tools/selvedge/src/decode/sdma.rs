@@ -1,24 +1,16 @@
 //! SDMA for the report.
 
 use super::report::{Call, Followed, Hex, Packet, fields, sentence};
-use super::stream::{Found, Problem, Row};
+use super::stream::{Problem, Raw};
 use sdma::packet::Indirect;
 use sdma::{Packets, RawPacket, StreamError, Version};
 
-pub(super) fn row(version: Version, words: &[u32]) -> Row {
-    let mut row = Row::default();
-    for packet in Packets::new(version, words) {
-        match packet {
-            Ok(packet) => row.found.push(found(&packet)),
-            Err(error) => row.problem = Some(problem(&error, words)),
-        }
-    }
-    row
-}
-
-/// Length of the packet at the start of words, if it is there as a whole.
-pub(super) fn length(version: Version, words: &[u32]) -> Option<usize> {
-    Packets::new(version, words).next()?.ok().map(|packet| packet.words.len())
+pub(super) fn raws(
+    version: Version,
+    words: &[u32],
+) -> impl Iterator<Item = Result<Raw<'_>, Problem>> {
+    Packets::new(version, words)
+        .map(|raw| raw.map(Raw::Sdma).map_err(|error| problem(&error, words)))
 }
 
 fn problem(error: &StreamError, words: &[u32]) -> Problem {
@@ -52,34 +44,36 @@ fn problem(error: &StreamError, words: &[u32]) -> Problem {
     Problem { offset, needed, got: words.len().saturating_sub(offset), problem }
 }
 
-fn found(raw: &RawPacket<'_>) -> Found {
-    let layout = raw.layout();
-    let (fields, reserved) =
-        layout.map_or_else(Default::default, |l| fields(l, raw.words, raw.version.set()));
-    let is_indirect = layout.is_some_and(|layout| layout.name == Indirect::LAYOUT.name);
+/// The buffer that a packet calls, if it does.
+pub(super) fn calls(raw: &RawPacket<'_>) -> Vec<Call> {
+    let is_indirect = raw.layout().is_some_and(|layout| layout.name == Indirect::LAYOUT.name);
     let indirect = is_indirect.then(|| Indirect::decode(raw.words, raw.version).ok()).flatten();
-    let calls = indirect.into_iter().map(|indirect| Call {
+    let call = indirect.map(|indirect| Call {
         engine: "sdma",
         address: Hex(indirect.ib_base),
         dwords: indirect.ib_size as usize,
         chain: false,
         followed: Followed::Missing { known_dwords: 0 },
     });
-    Found {
-        offset: raw.offset,
-        packet: Packet {
-            offset: 0,
-            address: Hex(0),
-            words: raw.words.iter().map(|word| Hex((*word).into())).collect(),
-            known: layout.is_some(),
-            name: raw.name().unwrap_or("unknown").to_owned(),
-            meaning: layout.map_or_else(String::new, |layout| sentence(layout.doc)),
-            fields,
-            reserved,
-            payload: raw.payload().len(),
-            registers: Vec::new(),
-            calls: calls.collect(),
-            notes: Vec::new(),
-        },
+    call.into_iter().collect()
+}
+
+pub(super) fn packet(raw: &RawPacket<'_>) -> Packet {
+    let layout = raw.layout();
+    let (fields, reserved) =
+        layout.map_or_else(Default::default, |l| fields(l, raw.words, raw.version.set()));
+    Packet {
+        offset: 0,
+        address: Hex(0),
+        words: raw.words.iter().map(|word| Hex((*word).into())).collect(),
+        known: layout.is_some(),
+        name: raw.name().unwrap_or("unknown").to_owned(),
+        meaning: layout.map_or_else(String::new, |layout| sentence(layout.doc)),
+        fields,
+        reserved,
+        payload: raw.payload().len(),
+        registers: Vec::new(),
+        calls: calls(raw),
+        notes: Vec::new(),
     }
 }

@@ -1,14 +1,57 @@
-//! Streams of any engine: decoded, placed, and followed into the buffers they call.
+//! Streams of any engine: walked once to find what they call and where they are wrong, described packet by packet
+//! when they are printed. So of a stream only its words are kept.
 
-use super::report::{Call, Fault, Followed, Hex, Packet, Stream};
-use super::{Engine, Request, pm4};
-use std::collections::HashMap;
+use super::calls::Calls;
+use super::report::{Call, Fault, Hex, IN_FLIGHT, Packet, Stream};
+use super::{Engine, Request, aql, memory, pm4, sdma};
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::sync::Arc;
 
-/// A packet and where it is among the words given.
+/// Dwords of a fault that are kept: as many as text shows of a packet.
+const FAULT_WORDS: usize = 64;
+
+/// A packet of any engine, not yet described.
 #[derive(Debug)]
-pub(super) struct Found {
-    pub(super) offset: usize,
-    pub(super) packet: Packet,
+pub(super) enum Raw<'a> {
+    Pm4(::pm4::RawPacket<'a>),
+    Sdma(::sdma::RawPacket<'a>),
+    Aql(aql::Slot<'a>),
+}
+
+impl<'a> Raw<'a> {
+    pub(super) const fn offset(&self) -> usize {
+        match self {
+            Raw::Pm4(raw) => raw.offset,
+            Raw::Sdma(raw) => raw.offset,
+            Raw::Aql(slot) => slot.offset,
+        }
+    }
+
+    pub(super) const fn words(&self) -> &'a [u32] {
+        match self {
+            Raw::Pm4(raw) => raw.words,
+            Raw::Sdma(raw) => raw.words,
+            Raw::Aql(slot) => slot.words,
+        }
+    }
+
+    fn calls(&self) -> Vec<Call> {
+        match self {
+            Raw::Pm4(raw) => pm4::calls(raw),
+            Raw::Sdma(raw) => sdma::calls(raw),
+            Raw::Aql(slot) => aql::calls(slot),
+        }
+    }
+
+    /// The packet as it is described wherever it is.
+    pub(super) fn packet(&self) -> Packet {
+        match self {
+            Raw::Pm4(raw) => pm4::packet(raw),
+            Raw::Sdma(raw) => sdma::packet(raw),
+            Raw::Aql(slot) => aql::packet(slot),
+        }
+    }
 }
 
 /// Where words stop being packets.
@@ -20,11 +63,23 @@ pub(super) struct Problem {
     pub(super) problem: String,
 }
 
-/// What an engine makes of words.
-#[derive(Debug, Default)]
-pub(super) struct Row {
-    pub(super) found: Vec<Found>,
-    pub(super) problem: Option<Problem>,
+/// Packets up to the first problem.
+type Raws<'a> = Box<dyn Iterator<Item = Result<Raw<'a>, Problem>> + 'a>;
+
+impl Engine {
+    /// The packets that words are to the engine.
+    fn raws<'a>(self, request: &Request, words: &'a [u32]) -> Raws<'a> {
+        match self {
+            Engine::Pm4 => Box::new(pm4::raws(request.generation, words)),
+            Engine::Sdma => Box::new(sdma::raws(request.sdma, words)),
+            Engine::Aql => Box::new(aql::raws(request.generation, words)),
+        }
+    }
+
+    /// The packet at the start of words, if it is there as a whole.
+    pub(super) fn first<'a>(self, request: &Request, words: &'a [u32]) -> Option<Raw<'a>> {
+        self.raws(request, words).next()?.ok()
+    }
 }
 
 /// Where words are from.
@@ -39,197 +94,131 @@ pub(super) struct Place {
 }
 
 impl Place {
-    fn offset(&self, dwords: usize) -> usize {
+    pub(super) fn offset(&self, dwords: usize) -> usize {
         let offset = self.start + dwords;
         self.ring.map_or(offset, |ring| offset % ring)
     }
 
-    fn address(&self, dwords: usize) -> Hex {
+    pub(super) fn address(&self, dwords: usize) -> Hex {
         Hex(self.base.wrapping_add(4 * self.offset(dwords) as u64))
     }
 }
 
-impl Engine {
-    pub(super) fn row(self, request: &Request, words: &[u32]) -> Row {
-        match self {
-            Engine::Pm4 => pm4::row(request.generation, words),
-            Engine::Sdma => super::sdma::row(request.sdma, words),
-            Engine::Aql => super::aql::row(request.generation, words),
-        }
-    }
-
-    /// Length of the packet at the start of words, if it is there as a whole.
-    pub(super) fn length(self, request: &Request, words: &[u32]) -> Option<usize> {
-        match self {
-            Engine::Pm4 => pm4::length(request.generation, words),
-            Engine::Sdma => super::sdma::length(request.sdma, words),
-            Engine::Aql => (words.len() >= ::aql::PACKET_WORDS).then_some(::aql::PACKET_WORDS),
-        }
-    }
-}
-
-/// Decodes words.
-pub(super) fn stream(
-    request: &Request,
-    engine: Engine,
-    kind: &'static str,
-    words: &[u32],
-    place: Place,
-) -> Stream {
-    let row = engine.row(request, words);
-    let packets = row.found.into_iter().map(|found| Packet {
-        offset: place.offset(found.offset),
-        address: place.address(found.offset),
-        ..found.packet
-    });
-    Stream {
-        kind,
-        engine: engine.name(),
-        address: place.address(0),
-        dwords: words.len(),
-        depth: 0,
-        skipped: 0,
-        packets: packets.collect(),
-        fault: row.problem.map(|problem| Fault {
-            offset: place.offset(problem.offset),
-            address: place.address(problem.offset),
-            word: Hex(words.get(problem.offset).copied().unwrap_or(0).into()),
-            needed: problem.needed,
-            got: problem.got,
-            problem: problem.problem,
-        }),
-    }
-}
-
-/// Decodes words that end where a packet ends and start anywhere, as the old part of a ring does: finds the first
-/// dword from which packet after packet leads to the end. `None` when there is no such dword.
-pub(super) fn stream_before(
-    request: &Request,
-    engine: Engine,
-    kind: &'static str,
-    words: &[u32],
-    place: Place,
-) -> Option<Stream> {
-    let mut leads = vec![false; words.len() + 1];
-    leads[words.len()] = true;
-    let mut first = None;
-    for start in (0..words.len()).rev() {
-        let length = engine.length(request, &words[start..]);
-        leads[start] = length.is_some_and(|length| leads[start + length]);
-        if leads[start] {
-            first = Some(start);
-        }
-    }
-    let first = first?;
-    let place = Place { start: place.start + first, ..place };
-    let found = stream(request, engine, kind, &words[first..], place);
-    Some(Stream { skipped: first, ..found })
-}
-
-/// What is in memory at an address.
+/// Words that an engine reads, and where they are.
 #[derive(Clone, Debug)]
-pub struct Image {
-    /// Address of the first dword.
-    pub address: u64,
-    /// What is there.
-    pub words: Vec<u32>,
+pub(super) struct Source<'a> {
+    pub(super) kind: &'static str,
+    pub(super) engine: Engine,
+    pub(super) words: Cow<'a, [u32]>,
+    pub(super) place: Place,
+    pub(super) depth: usize,
+    pub(super) skipped: usize,
 }
 
-impl Image {
-    /// The dwords from an address, as far as they are here and no more than asked for.
-    fn get(&self, address: u64, dwords: usize) -> Option<&[u32]> {
-        let distance = address.checked_sub(self.address)?;
-        let words = self.words.get(usize::try_from(distance / 4).ok()?..)?;
-        (distance % 4 == 0 && !words.is_empty()).then(|| &words[..dwords.min(words.len())])
-    }
-}
-
-/// How far calls are followed. Nothing real comes near; streams made to harm do.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Calls in calls.
-    pub depth: usize,
-    /// Indirect buffers.
-    pub buffers: usize,
-    /// Dwords of all indirect buffers.
-    pub dwords: usize,
-}
-
-impl Limits {
-    /// Generous ones.
-    pub const DEFAULT: Limits = Limits { depth: 16, buffers: 4096, dwords: 1 << 20 };
-}
-
-/// Decodes the buffers that streams call, and those that they call, and says in each call what became of it.
-pub(super) fn follow(request: &Request, streams: &mut Vec<Stream>) {
-    let mut parents: Vec<Option<usize>> = vec![None; streams.len()];
-    // Address, length and engine of the buffers among the streams.
-    let mut known: HashMap<(u64, usize, &'static str), usize> = HashMap::new();
-    let mut dwords = 0;
-    let mut at = 0;
-    while at < streams.len() {
-        let mut packets = std::mem::take(&mut streams[at].packets);
-        for call in packets.iter_mut().flat_map(|packet| &mut packet.calls) {
-            let key = (call.address.0, call.dwords, call.engine);
-            call.followed = if let Some(&stream) = known.get(&key) {
-                if is_below(at, stream, &parents) {
-                    Followed::Cycle { stream }
-                } else {
-                    Followed::Decoded { stream }
-                }
-            } else {
-                match buffer(request, call) {
-                    Err(known_dwords) => Followed::Missing { known_dwords },
-                    Ok(_) if streams[at].depth >= request.limits.depth => {
-                        Followed::Limit { limit: "depth" }
-                    }
-                    Ok(_) if known.len() >= request.limits.buffers => {
-                        Followed::Limit { limit: "buffers" }
-                    }
-                    Ok(words) if dwords + words.len() > request.limits.dwords => {
-                        Followed::Limit { limit: "dwords" }
-                    }
-                    Ok(words) => {
-                        dwords += words.len();
-                        let engine = if call.engine == "sdma" { Engine::Sdma } else { Engine::Pm4 };
-                        let place = Place { base: call.address.0, start: 0, ring: None };
-                        let depth = streams[at].depth + 1;
-                        let found = stream(request, engine, "indirect buffer", words, place);
-                        streams.push(Stream { depth, ..found });
-                        parents.push(Some(at));
-                        known.insert(key, streams.len() - 1);
-                        Followed::Decoded { stream: streams.len() - 1 }
-                    }
-                }
-            };
+impl Source<'_> {
+    fn fault(&self, problem: Problem) -> Fault {
+        let Problem { offset, needed, got, problem } = problem;
+        let words = self.words.iter().skip(offset).take(FAULT_WORDS);
+        let words: Vec<Hex> = words.map(|word| Hex((*word).into())).collect();
+        Fault {
+            offset: self.place.offset(offset),
+            address: self.place.address(offset),
+            word: words.first().copied().unwrap_or(Hex(0)),
+            words,
+            needed,
+            got,
+            problem,
         }
-        streams[at].packets = packets;
-        at += 1;
     }
 }
 
-/// Whether `stream` is `ancestor` or was reached from it.
-fn is_below(stream: usize, ancestor: usize, parents: &[Option<usize>]) -> bool {
-    let mut at = Some(stream);
-    while let Some(index) = at {
-        if index == ancestor {
-            return true;
+/// The packets of a stream, made one by one.
+#[derive(Clone, Debug)]
+pub struct Packets<'a> {
+    request: &'a Request,
+    source: Source<'a>,
+    /// The stream's index.
+    index: usize,
+    calls: Arc<Calls>,
+}
+
+impl Packets<'_> {
+    /// The packets from the first on.
+    pub fn iter(&self) -> impl Iterator<Item = Packet> {
+        self.raws().map(|raw| self.describe(&raw))
+    }
+
+    pub(super) fn raws(&self) -> impl Iterator<Item = Raw<'_>> {
+        self.source.engine.raws(self.request, &self.source.words).map_while(Result::ok)
+    }
+
+    pub(super) fn address(&self, raw: &Raw<'_>) -> Hex {
+        self.source.place.address(raw.offset())
+    }
+
+    /// The packet with its place and what became of its calls.
+    pub(super) fn describe(&self, raw: &Raw<'_>) -> Packet {
+        let Source { kind, place, depth, .. } = self.source;
+        let mut packet = raw.packet();
+        packet.offset = place.offset(raw.offset());
+        packet.address = place.address(raw.offset());
+        for call in &mut packet.calls {
+            call.followed = self.calls.followed(self.request, self.index, depth, call);
         }
-        at = parents[index];
+        if kind == IN_FLIGHT && packet.name == aql::INVALID {
+            let note = "reserved and not published: the packet processor waits here";
+            packet.notes.push(note.to_owned());
+        }
+        packet
     }
-    false
 }
 
-/// The words of a called buffer, or how many of them are known.
-fn buffer<'a>(request: &'a Request, call: &Call) -> Result<&'a [u32], usize> {
-    let longest = request
-        .memory
-        .iter()
-        .filter_map(|image| image.get(call.address.0, call.dwords))
-        .max_by_key(|words| words.len());
-    match longest {
-        Some(words) if words.len() == call.dwords => Ok(words),
-        Some(words) => Err(words.len()),
-        None => Err(0),
+impl Serialize for Packets<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
     }
+}
+
+/// The streams of these sources, and of the buffers that they call and those call.
+pub(super) fn streams<'a>(request: &'a Request, mut sources: Vec<Source<'a>>) -> Vec<Stream<'a>> {
+    let mut calls = Calls::new(sources.len());
+    let mut faults = Vec::new();
+    while let Some(source) = sources.get(faults.len()) {
+        let (index, depth) = (faults.len(), source.depth);
+        let (mut fault, mut found) = (None, Vec::new());
+        for raw in source.engine.raws(request, &source.words) {
+            match raw {
+                Err(problem) => fault = Some(source.fault(problem)),
+                Ok(raw) => {
+                    let new = raw.calls().into_iter();
+                    found.extend(new.filter(|call| calls.note(request, index, depth, call)));
+                }
+            }
+        }
+        faults.push(fault);
+        // What is new is in memory.
+        sources.extend(found.iter().filter_map(|call| {
+            Some(Source {
+                kind: "indirect buffer",
+                engine: if call.engine == "sdma" { Engine::Sdma } else { Engine::Pm4 },
+                words: Cow::Borrowed(memory::buffer(request, call).ok()?),
+                place: Place { base: call.address.0, start: 0, ring: None },
+                depth: depth + 1,
+                skipped: 0,
+            })
+        }));
+    }
+    calls.complete();
+    let calls = Arc::new(calls);
+    let stream = |(index, (source, fault)): (usize, (Source<'a>, Option<Fault>))| Stream {
+        kind: source.kind,
+        engine: source.engine.name(),
+        address: source.place.address(0),
+        dwords: source.words.len(),
+        depth: source.depth,
+        skipped: source.skipped,
+        packets: Packets { request, source, index, calls: Arc::clone(&calls) },
+        fault,
+    };
+    sources.into_iter().zip(faults).enumerate().map(stream).collect()
 }
