@@ -59,6 +59,26 @@ seed("topology", "cache", b"processor_id_low 2147487744\nlevel 1\nsize 32\ncache
 seed("topology", "link", b"type 2\nversion_major 0\nnode_from 1\nnode_to 0\nweight 20\nmin_latency 0\nmax_bandwidth 312\nflags 1\n")
 
 
+def code(elf):
+    """The contents of .text."""
+    sections, size, count, names = struct.unpack_from("<Q", elf, 40)[0], *struct.unpack_from("<HHH", elf, 58)
+    headers = [struct.unpack_from("<IIQQQQ", elf, sections + size * i) for i in range(count)]
+    for name, _, _, _, at, length in headers:
+        start = headers[names][4] + name
+        if elf[start:elf.index(b"\0", start)] == b".text":
+            return elf[at:at + length]
+
+
+# Machine code: the kernels', cut where it gets long. Their waves soon lose their way, as nothing here is what they expect.
+for machine, target in enumerate(("gfx1151", "gfx1100")):
+    for wave32, size in (1, "wave32"), (0, "wave64"):
+        for name in ("integer", "half", "f64math", "k05_atomics", "k09_diverge", "wave_reduce", "lds_widths", "calls"):
+            path = here.parent / f"kernels/objects/{target}/v5/{size}/{name}.hsaco"
+            if path.exists():
+                head = bytes([machine, wave32 | 2]) + struct.pack("<Q", 0x5e1ed6e)
+                seed("shader", f"{target}-{size}-{name}", head + code(path.read_bytes())[:2048])
+
+
 # Command streams. What the bytes in front mean is said at the top of each target.
 def dwords(*words):
     return struct.pack(f"<{len(words)}I", *words)
