@@ -135,8 +135,18 @@ pub enum Fields {
     Sopc { ssrc0: Src, ssrc1: Src },
     /// Program control.
     Sopp { simm16: u16 },
-    /// Scalar memory. `sbase` is the first SGPR of the pair or quad; `offset` is sign-extended 21 bits.
-    Smem { sdata: u8, sbase: u8, soffset: Src, offset: i32, glc: bool, dlc: bool },
+    /// Scalar memory. `sbase` is the first SGPR of the pair or quad; `offset` is
+    /// sign-extended 21 bits (gfx12: 24 bits).
+    Smem {
+        sdata: u8,
+        sbase: u8,
+        soffset: Src,
+        offset: i32,
+        glc: bool,
+        dlc: bool,
+        th: u8,
+        scope: u8,
+    },
     /// Vector ALU.
     Valu(Valu),
     /// Packed vector ALU, WMMA, dot products. The mixed-precision multiply-adds have absolute value in
@@ -156,7 +166,9 @@ pub enum Fields {
     /// LDS and GDS.
     Ds { vdst: u8, addr: u8, data0: u8, data1: u8, offset0: u8, offset1: u8, gds: bool },
     /// FLAT, GLOBAL and SCRATCH. `saddr` is NULL (124) when absent; `sve` is SCRATCH's "vaddr used" bit.
-    /// `offset` is signed, but unsigned and below 4096 for FLAT.
+    /// `offset` is signed, but unsigned and below 4096 for gfx11's FLAT. gfx12 has a temporal hint
+    /// (`th`) and a `scope` instead of `glc`, `slc`, `dlc`; `glc` is set when an atomic's hint asks for
+    /// the old value.
     Flat {
         vdst: u8,
         addr: u8,
@@ -167,19 +179,23 @@ pub enum Fields {
         glc: bool,
         slc: bool,
         dlc: bool,
+        th: u8,
+        scope: u8,
     },
-    /// Untyped buffer.
+    /// Untyped buffer. The cache policy is as FLAT's.
     Mubuf {
         vdata: u8,
         vaddr: u8,
         srsrc: u8,
         soffset: Src,
-        offset: u16,
+        offset: u32,
         offen: bool,
         idxen: bool,
         glc: bool,
         slc: bool,
         dlc: bool,
+        th: u8,
+        scope: u8,
         tfe: bool,
     },
 }

@@ -6,8 +6,8 @@
 //!   ([`OperandKind::inline_constant`], [`OperandKind::literal`]).
 //! - [`disassemble`] prints an instruction as LLVM's `llvm-objdump` does.
 //!
-//! Generations differ in tables (opcode numbers, field positions), not in code. Known are gfx11 and
-//! gfx11.5, without images, typed buffers, exports and LDS parameter loads.
+//! Generations differ in tables (opcode numbers, field positions, names), not in code. Known are gfx11,
+//! gfx11.5 and gfx12, without images, ray tracing, typed buffers, exports and LDS parameter loads.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -42,6 +42,8 @@ pub enum OperandKind {
     U64,
     /// Double-precision float.
     F64,
+    /// Two single-precision floats.
+    PkF32,
     /// Three dwords.
     B96,
     /// Four dwords.
@@ -50,6 +52,8 @@ pub enum OperandKind {
     B256,
     /// Sixteen dwords.
     B512,
+    /// Thirty-two dwords.
+    B1024,
     /// A WMMA accumulator of 32-bit floats: eight VGPRs in wave32, four in wave64.
     AccF32,
     /// A WMMA accumulator of 32-bit integers, sized as [`AccF32`](Self::AccF32).
@@ -58,6 +62,18 @@ pub enum OperandKind {
     AccF16,
     /// A WMMA accumulator of bfloat16, sized as [`AccF32`](Self::AccF32).
     AccBF16,
+    /// A WMMA accumulator of half-precision floats, two in a VGPR: four VGPRs in wave32, two in wave64.
+    AccPkF16,
+    /// A WMMA accumulator of bfloat16, sized as [`AccPkF16`](Self::AccPkF16).
+    AccPkBF16,
+    /// A part of a matrix: 64 bits of each lane in wave32, 32 in wave64.
+    Tile64,
+    /// A part of a matrix: 128 bits of each lane in wave32, 64 in wave64.
+    Tile128,
+    /// A part of a matrix: 256 bits of each lane in wave32, 128 in wave64.
+    Tile256,
+    /// Where the values of a sparse matrix stand: one VGPR.
+    SparseIndex,
 }
 
 impl OperandKind {
@@ -73,13 +89,29 @@ impl OperandKind {
                     2
                 }
             }
-            B16 | I16 | U16 | F16 | BF16 | B32 | I32 | U32 | F32 | PkB16 | PkF16 | PkBF16 => 1,
-            B64 | I64 | U64 | F64 => 2,
+            B16 | I16 | U16 | F16 | BF16 | B32 | I32 | U32 | F32 | PkB16 | PkF16 | PkBF16
+            | SparseIndex => 1,
+            B64 | I64 | U64 | F64 | PkF32 => 2,
             B96 => 3,
             B128 => 4,
             B256 => 8,
             B512 => 16,
-            AccF32 | AccI32 | AccF16 | AccBF16 => {
+            B1024 => 32,
+            Tile64 => {
+                if wave32 {
+                    2
+                } else {
+                    1
+                }
+            }
+            Tile128 | AccPkF16 | AccPkBF16 => {
+                if wave32 {
+                    4
+                } else {
+                    2
+                }
+            }
+            Tile256 | AccF32 | AccI32 | AccF16 | AccBF16 => {
                 if wave32 {
                     8
                 } else {
@@ -98,13 +130,26 @@ impl OperandKind {
     /// Whether the operand is a WMMA accumulator.
     pub const fn is_accumulator(self) -> bool {
         use OperandKind::*;
-        matches!(self, AccF32 | AccI32 | AccF16 | AccBF16)
+        matches!(self, AccF32 | AccI32 | AccF16 | AccBF16 | AccPkF16 | AccPkBF16)
     }
 
     /// Whether the operand is a float, so that negate and absolute-value modifiers apply.
     pub const fn is_float(self) -> bool {
         use OperandKind::*;
-        matches!(self, F16 | BF16 | F32 | F64 | PkF16 | PkBF16 | AccF32 | AccF16 | AccBF16)
+        matches!(
+            self,
+            F16 | BF16
+                | F32
+                | F64
+                | PkF16
+                | PkBF16
+                | PkF32
+                | AccF32
+                | AccF16
+                | AccBF16
+                | AccPkF16
+                | AccPkBF16
+        )
     }
 
     /// The bits an inline constant (codes 128–208 and 240–248) supplies to an operand of this kind;
@@ -125,8 +170,8 @@ impl OperandKind {
             240..=248 => {
                 let index = (code - 240) as usize;
                 return Option::Some(match self {
-                    BF16 | PkBF16 | AccBF16 => (INLINE_F32[index] >> 16) as u64,
-                    F16 | B16 | I16 | U16 | PkF16 | AccF16 => INLINE_F16[index] as u64,
+                    BF16 | PkBF16 | AccBF16 | AccPkBF16 => (INLINE_F32[index] >> 16) as u64,
+                    F16 | B16 | I16 | U16 | PkF16 | AccF16 | AccPkF16 => INLINE_F16[index] as u64,
                     F64 | B64 | I64 | U64 => INLINE_F64[index],
                     _ => INLINE_F32[index] as u64,
                 });
@@ -135,7 +180,7 @@ impl OperandKind {
         };
         Option::Some(match self.dwords(false) {
             _ if self.is_16_bit() => bits & 0xffff,
-            2 => bits,
+            2 if !self.is_accumulator() => bits,
             _ => bits & 0xffff_ffff,
         })
     }

@@ -10,6 +10,8 @@ pub enum Generation {
     Gfx11,
     /// RDNA3.5: gfx1150–gfx1153, gfx11 with scalar floating point.
     Gfx11_5,
+    /// RDNA4: gfx1200, gfx1201.
+    Gfx12,
 }
 
 /// A processor, named as LLVM's `-mcpu` names it (LLVM's AMDGPUUsage document, table "Processors").
@@ -33,6 +35,12 @@ pub enum Target {
     Gfx1152,
     /// RDNA3.5.
     Gfx1153,
+    /// Any of gfx1200 and gfx1201.
+    Gfx12Generic,
+    /// Navi 44.
+    Gfx1200,
+    /// Navi 48.
+    Gfx1201,
 }
 
 impl Target {
@@ -47,6 +55,9 @@ impl Target {
         Target::Gfx1151,
         Target::Gfx1152,
         Target::Gfx1153,
+        Target::Gfx12Generic,
+        Target::Gfx1200,
+        Target::Gfx1201,
     ];
 
     /// LLVM's name, e.g. `gfx1151`.
@@ -61,6 +72,9 @@ impl Target {
             Target::Gfx1151 => "gfx1151",
             Target::Gfx1152 => "gfx1152",
             Target::Gfx1153 => "gfx1153",
+            Target::Gfx12Generic => "gfx12-generic",
+            Target::Gfx1200 => "gfx1200",
+            Target::Gfx1201 => "gfx1201",
         }
     }
 
@@ -75,6 +89,7 @@ impl Target {
             Target::Gfx1150 | Target::Gfx1151 | Target::Gfx1152 | Target::Gfx1153 => {
                 Generation::Gfx11_5
             }
+            Target::Gfx12Generic | Target::Gfx1200 | Target::Gfx1201 => Generation::Gfx12,
         }
     }
 
@@ -96,6 +111,8 @@ impl Target {
             110501 => Target::Gfx1151,
             110502 => Target::Gfx1152,
             110503 => Target::Gfx1153,
+            120000 => Target::Gfx1200,
+            120001 => Target::Gfx1201,
             _ => return None,
         })
     }
@@ -144,6 +161,7 @@ mod tests {
     fn topology_versions() {
         assert_eq!(Target::from_gfx_target_version(110501), Some(Target::Gfx1151));
         assert_eq!(Target::from_gfx_target_version(110000), Some(Target::Gfx1100));
+        assert_eq!(Target::from_gfx_target_version(120001), Some(Target::Gfx1201));
         assert_eq!(Target::from_gfx_target_version(110900), None);
     }
 }

@@ -181,6 +181,19 @@ def vop3p(f, base):
     return (first, second, third)
 
 
+def matrix(f, base):
+    """V_WMMA and V_SWMMAC, whose unused modifiers must have their neutral value."""
+    sources = [256 + f.vgpr() if f.chance(0.95) else f.src() for _ in range(2)]
+    sources.append(f.src() if f.chance(0.2) else 256 + f.vgpr())
+    first = base | f.vgpr() | 1 << 14 | (f.bits(2) << 11 if f.chance(0.5) else 0)
+    second = sources[0] | sources[1] << 9 | sources[2] << 18 | 3 << 27
+    if f.chance(0.6):
+        first |= f.bits(3) << 8 if f.chance(0.5) else 0
+        first |= f.chance(0.3) << 15
+        second |= f.bits(3) << 29
+    return (first, second, f.literal())
+
+
 def vinterp(f, base):
     sources = [256 + f.vgpr() for _ in range(3)]
     first = base | f.vgpr() | f.bits(3) << 8 | (f.bits(5) << 11 if f.chance(0.3) else 0)
@@ -224,6 +237,36 @@ def mubuf(f, base):
     return (base | offset | (f.bits(3) << 12 if f.chance(0.4) else 0), second, 0)
 
 
+def smem12(f, base):
+    """gfx12: a 24-bit offset, scope and temporal hint."""
+    offset = 0 if f.chance(0.2) else f.bits(24)
+    soffset = 124 if f.chance(0.5) else f.sgpr()
+    cache = f.bits(4) << 21 if f.chance(0.4) else 0
+    low = base | cache | f.sgpr() << 6 | f.r.randrange(54)
+    return (low, offset | soffset << 25, 0)
+
+
+def flat12(f, base):
+    """VFLAT, VSCRATCH, VGLOBAL: an offset of 24 bits in a third dword."""
+    offset = 0 if f.chance(0.3) else f.bits(24)
+    saddr = 124 if f.chance(0.5) or base >> 24 == 0xEC else f.sgpr()
+    used = f.bits(4)
+    addr, data, vdst = ((f.vgpr() if used >> index & 1 or f.chance(0.5) else 0) for index in range(3))
+    cache = f.bits(5) << 18 if f.chance(0.4) else 0
+    return (base | saddr, data << 23 | cache | f.chance(0.4) << 17 | vdst, offset << 8 | addr)
+
+
+def vbuffer(f, base):
+    offset = 0 if f.chance(0.3) else f.bits(23)
+    soffset = 124 if f.chance(0.3) else f.sgpr()
+    addressing = f.bits(2) if f.chance(0.7) else 0
+    srsrc = f.r.randrange(27) * 4 if f.chance(0.95) else f.r.randrange(128)
+    cache = f.bits(5) << 18 if f.chance(0.4) else 0
+    tfe = f.chance(0.05) << 22
+    vaddr = f.vgpr() if addressing or f.chance(0.3) else 0
+    return (base | tfe | soffset, addressing << 30 | 1 << 23 | cache | srsrc << 9 | f.vgpr(), offset << 8 | vaddr)
+
+
 # name: first opcode number's dword, opcode shift and width, maker, cases kept
 FORMATS = {
     "sop1": (0xBE800000, 8, 8, sop1, 5),
@@ -246,11 +289,31 @@ FORMATS = {
     "mubuf": (0xE0000000, 18, 8, mubuf, 6),
 }
 
+# gfx12: the memory formats but DS are encoded anew.
+FORMATS_GFX12 = {
+    **{name: format for name, format in FORMATS.items() if name not in ("smem", "flat", "scratch", "global", "mubuf")},
+    "matrix": (0xCC400000, 16, 5, matrix, 20),
+    "smem": (0xF4000000, 13, 6, smem12, 12),
+    "vflat": (0xEC000000, 14, 8, flat12, 6),
+    "vscratch": (0xED000000, 14, 8, flat12, 9),
+    "vglobal": (0xEE000000, 14, 8, flat12, 7),
+    "vbuffer": (0xC4000000, 14, 7, vbuffer, 6),
+}
+
+# Operations of gfx12 that LLVM 19 does not know: format and number.
+LATER_GFX12 = [("sop1", 83), ("vop3", 784), ("vopd", 12), ("vopd", 13), ("ds", 20), ("ds", 205)]
+
+
+def only(formats, format, number):
+    """One operation of a format."""
+    base, shift, _, make, wanted = formats[format]
+    return base | number << shift, shift, 0, make, wanted
+
 
 def write(path, cpu, wave64, scale, formats=FORMATS, features="", version="19", keep=None):
     lines = []
     for name in formats:
-        base, shift, width, make, wanted = FORMATS[name]
+        base, shift, width, make, wanted = formats[name]
         wanted = max(1, int(wanted * scale))
         fields = Fields(f"{path} {name}")
         cases = []
@@ -281,9 +344,17 @@ def main():
     write("gfx1151.wave32.llvm19.txt", "gfx1151", False, 1.0)
     write("gfx1151.wave64.llvm19.txt", "gfx1151", True, 0.3)
     write("gfx1100.wave32.llvm19.txt", "gfx1100", False, 0.3)
+    write("gfx1201.wave32.llvm19.txt", "gfx1201", False, 1.0, FORMATS_GFX12)
+    write("gfx1201.wave64.llvm19.txt", "gfx1201", True, 0.3, FORMATS_GFX12)
+    write("gfx1200.wave32.llvm19.txt", "gfx1200", False, 0.3, FORMATS_GFX12)
+    write("gfx1200.wave64.llvm19.txt", "gfx1200", True, 0.1, FORMATS_GFX12)
+    later = {f"{format} {number}": only(FORMATS_GFX12, format, number) for format, number in LATER_GFX12}
+    write("gfx1201.later.llvm22.txt", "gfx1201", False, 1.0, later, version="22")
     # Halves of 16-bit registers, which LLVM 19 takes for an invalid register or ignores.
     halves = re.compile(r"v\d+\.h|op_sel")
-    write("gfx1151.true16.llvm22.txt", "gfx1151", False, 0.5, ["vop1", "vop2", "vopc", "vop3"], version="22", keep=halves.search)
+    short = {name: FORMATS[name] for name in ("vop1", "vop2", "vopc", "vop3")}
+    write("gfx1151.true16.llvm22.txt", "gfx1151", False, 0.5, short, version="22", keep=halves.search)
+    write("gfx1201.true16.llvm22.txt", "gfx1201", False, 0.5, short, ",+real-true16", "22", halves.search)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ use crate::{DecodeError, Fields, Flags, Format, Opcode, OperandKind, Src};
 
 impl Decoder<'_> {
     pub(super) fn smem(&mut self, word: u64) -> Result<Fields, DecodeError> {
-        let word = self.second(word)?;
+        let word = self.wide(word, 2)?;
         let layout = &self.encoding.smem;
         let info = self.opcode.info();
         let sdata = layout.sdata.get(word);
@@ -21,11 +21,13 @@ impl Decoder<'_> {
             offset: layout.offset.signed(word),
             glc: layout.glc.flag(word),
             dlc: layout.dlc.flag(word),
+            th: layout.th.get(word) as u8,
+            scope: layout.scope.get(word) as u8,
         })
     }
 
     pub(super) fn ds(&mut self, word: u64) -> Result<Fields, DecodeError> {
-        let word = self.second(word)?;
+        let word = self.wide(word, 2)?;
         let layout = &self.encoding.ds;
         let info = self.opcode.info();
         let gds = layout.gds.flag(word);
@@ -44,17 +46,20 @@ impl Decoder<'_> {
     }
 
     pub(super) fn flat(&mut self, word: u64) -> Result<Fields, DecodeError> {
-        let word = self.second(word)?;
         let layout = &self.encoding.flat;
-        // FLAT has no scalar address, and its offset is unsigned without the most significant bit
+        let word = self.wide(word, layout.dwords)?;
+        // FLAT has no scalar address. On gfx11 its offset is unsigned without the most significant bit
         // (RDNA3 ISA document, "FLAT, Scratch and Global" format, OFFSET).
+        let offset = layout.offset.signed(word);
         let (saddr, offset) = match self.format {
-            Format::Flat => (Src::NULL, layout.offset.signed(word) & 0xfff),
-            _ => (Src(layout.saddr.get(word) as u16), layout.offset.signed(word)),
+            Format::Flat if layout.flat_unsigned => (Src::NULL, offset & 0xfff),
+            Format::Flat => (Src::NULL, offset),
+            _ => (Src(layout.saddr.get(word) as u16), offset),
         };
         let info = self.opcode.info();
-        let glc = layout.glc.flag(word);
-        let returns = glc || !info.flags.contains(Flags::ATOMIC);
+        let atomic = info.flags.contains(Flags::ATOMIC);
+        let glc = layout.glc.flag(word) && (atomic || !layout.glc.is_in(layout.th));
+        let returns = glc || !atomic;
         let dst = if returns { info.dst } else { OperandKind::None };
         let wide = self.format != Format::Scratch && saddr == Src::NULL && has_address(self.opcode);
         if saddr != Src::NULL {
@@ -71,12 +76,14 @@ impl Decoder<'_> {
             glc,
             slc: layout.slc.flag(word),
             dlc: layout.dlc.flag(word),
+            th: layout.th.get(word) as u8,
+            scope: layout.scope.get(word) as u8,
         })
     }
 
     pub(super) fn mubuf(&mut self, word: u64) -> Result<Fields, DecodeError> {
-        let word = self.second(word)?;
         let layout = &self.encoding.mubuf;
+        let word = self.wide(word, layout.dwords)?;
         let soffset = match layout.soffset.get(word) {
             255 => return Err(self.reserved("soffset", 255)),
             code => self.source(1, "soffset", code)?,
@@ -92,14 +99,19 @@ impl Decoder<'_> {
                 layout.vaddr.get(word),
                 u8::from(offen) + u8::from(idxen),
             )?,
-            srsrc: self.scalar_register("srsrc", layout.srsrc.get(word) * 4, 4)?.0 as u8,
+            srsrc: self
+                .scalar_register("srsrc", layout.srsrc.get(word) * u32::from(layout.srsrc_unit), 4)?
+                .0 as u8,
             soffset,
-            offset: layout.offset.get(word) as u16,
+            offset: layout.offset.get(word),
             offen,
             idxen,
-            glc: layout.glc.flag(word),
+            glc: layout.glc.flag(word)
+                && (info.flags.contains(Flags::ATOMIC) || !layout.glc.is_in(layout.th)),
             slc: layout.slc.flag(word),
             dlc: layout.dlc.flag(word),
+            th: layout.th.get(word) as u8,
+            scope: layout.scope.get(word) as u8,
             tfe,
         })
     }
@@ -112,6 +124,9 @@ fn has_address(opcode: Opcode) -> bool {
         Opcode::GLOBAL_LOAD_ADDTID_B32
             | Opcode::GLOBAL_STORE_ADDTID_B32
             | Opcode::GLOBAL_LOAD_LDS_ADDTID_B32
+            | Opcode::GLOBAL_INV
+            | Opcode::GLOBAL_WB
+            | Opcode::GLOBAL_WBINV
     )
 }
 

@@ -19,14 +19,14 @@ pub fn decode(target: Target, words: &[u32]) -> Result<Instruction, DecodeError>
     let encoding = Encoding::of(target.generation());
     let &first = words.first().ok_or(DecodeError::Truncated { format: None, needed: 4, got: 0 })?;
     let major = encoding.format(first).ok_or(DecodeError::UnknownFormat { word: first })?;
-    let format = match major {
-        Format::Flat => match encoding.flat.segment.get(first.into()) {
+    let format = match (major, encoding.flat.segment) {
+        (Format::Flat, Some(segment)) => match segment.get(first.into()) {
             0 => Format::Flat,
             1 => Format::Scratch,
             2 => Format::Global,
             _ => return Err(DecodeError::UnknownFormat { word: first }),
         },
-        other => other,
+        (other, _) => other,
     };
     let table = encoding.table(format);
     if table.opcodes.is_empty() {
@@ -93,6 +93,15 @@ impl Decoder<'_> {
         Ok(first | u64::from(self.dword()?) << 32)
     }
 
+    /// The dwords of an encoding of two or three.
+    fn wide(&mut self, first: u64, dwords: u8) -> Result<u128, DecodeError> {
+        let mut bits = u128::from(self.second(first)?);
+        if dwords > 2 {
+            bits |= u128::from(self.dword()?) << 64;
+        }
+        Ok(bits)
+    }
+
     /// Reads the literal dword, which all operands that want one share.
     fn read_literal(&mut self) -> Result<Src, DecodeError> {
         if self.literal.is_none() {
@@ -114,6 +123,7 @@ impl Decoder<'_> {
         };
         let valid = match kind {
             OperandKind::Mask => code < 128,
+            OperandKind::SparseIndex => code >= 256,
             _ if register && scalar => code < 128,
             _ if register => code >= 256,
             _ if kind.is_accumulator() => matches!(code, 128..=208 | 240..=248 | 256..),

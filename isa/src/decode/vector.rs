@@ -18,7 +18,7 @@ impl Decoder<'_> {
         if valu.src_count > 0 {
             self.short_source0(&mut valu, bits(word, 0, 9))?;
         }
-        if self.opcode == Opcode::V_READFIRSTLANE_B32 {
+        if info.flags.contains(Flags::SCALAR_DST) {
             self.check_sdst(valu.vdst)?;
         }
         split_halves(&mut valu, info);
@@ -65,7 +65,7 @@ impl Decoder<'_> {
     pub(super) fn vop3(&mut self, word: u64) -> Result<Fields, DecodeError> {
         let info = self.opcode.info();
         if info.flags.contains(Flags::NO_VOP3) {
-            let number = self.encoding.table(self.format).number.get(word) as u16;
+            let number = self.encoding.table(self.format).number.get(word.into()) as u16;
             return Err(DecodeError::UnknownOpcode { format: self.format, number });
         }
         let word = self.second(word)?;
@@ -90,7 +90,7 @@ impl Decoder<'_> {
             }
             valu.vdst = 0;
         }
-        if matches!(self.opcode, Opcode::V_READLANE_B32 | Opcode::V_READFIRSTLANE_B32) {
+        if info.flags.contains(Flags::SCALAR_DST) {
             self.check_sdst(valu.vdst)?;
         }
         self.vgpr("vdst", valu.vdst.into(), info.dst)?;
@@ -142,7 +142,7 @@ impl Decoder<'_> {
     /// VOPD: two operations with one literal between them. V_DUAL_FMAMK and V_DUAL_FMAAK read the
     /// literal although neither `src0` nor `vsrc1` names it.
     pub(super) fn vopd(&mut self, word: u64) -> Result<Fields, DecodeError> {
-        let number = self.encoding.vopd_y.get(word) as u16;
+        let number = self.encoding.vopd_y.get(word.into()) as u16;
         let opcodes = self.encoding.table(Format::Vopd).opcodes;
         let opcode_y = opcodes.get(usize::from(number)).copied().flatten();
         let opcode_y =
@@ -302,7 +302,9 @@ fn mask_modifiers(valu: &mut Valu, info: &OpInfo) {
         }
         valu.clamp &= info.dst != OperandKind::Mask;
     }
-    if !info.flags.contains(Flags::OP_SEL) {
+    if info.flags.contains(Flags::SCALAR_DST) {
+        valu.op_sel = 0;
+    } else if !info.flags.contains(Flags::OP_SEL) {
         valu.op_sel &= halves;
     }
 }

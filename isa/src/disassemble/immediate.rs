@@ -82,7 +82,8 @@ impl Text<'_, '_> {
             | Opcode::S_WAKEUP
             | Opcode::S_TTRACEDATA
             | Opcode::S_ICACHE_INV
-            | Opcode::S_BARRIER => Ok(()),
+            | Opcode::S_BARRIER
+            | Opcode::S_BARRIER_LEAVE => Ok(()),
             Opcode::S_ENDPGM if simm16 == 0 => Ok(()),
             Opcode::S_ENDPGM => self.decimal(simm16),
             Opcode::S_WAITCNT => self.wait_counts(simm16),
@@ -94,7 +95,16 @@ impl Text<'_, '_> {
             | Opcode::S_WAIT_EVENT
             | Opcode::S_ROUND_MODE
             | Opcode::S_SINGLEUSE_VDST
-            | Opcode::S_TTRACEDATA_IMM => self.hex(simm16),
+            | Opcode::S_TTRACEDATA_IMM
+            | Opcode::S_WAIT_LOADCNT
+            | Opcode::S_WAIT_STORECNT
+            | Opcode::S_WAIT_SAMPLECNT
+            | Opcode::S_WAIT_BVHCNT
+            | Opcode::S_WAIT_EXPCNT
+            | Opcode::S_WAIT_DSCNT
+            | Opcode::S_WAIT_KMCNT
+            | Opcode::S_WAIT_LOADCNT_DSCNT
+            | Opcode::S_WAIT_STORECNT_DSCNT => self.hex(simm16),
             _ if opcode.info().flags.contains(Flags::BRANCH) => self.decimal(simm16),
             _ => self.integer(simm16),
         }
@@ -188,27 +198,14 @@ impl Text<'_, '_> {
         if separator == " " { self.f.write_str(" 0") } else { Ok(()) }
     }
 
-    /// S_SENDMSG and S_SENDMSG_RTN (LLVM's AMDGPUAsmUtils.cpp, table `Msg`).
+    /// S_SENDMSG and S_SENDMSG_RTN.
     fn message(&mut self, simm16: u16) -> fmt::Result {
         self.separate()?;
-        let name = match simm16 & 0xff {
-            1 => "MSG_INTERRUPT",
-            2 => "MSG_HS_TESSFACTOR",
-            3 => "MSG_DEALLOC_VGPRS",
-            5 => "MSG_STALL_WAVE_GEN",
-            6 => "MSG_HALT_WAVES",
-            9 => "MSG_GS_ALLOC_REQ",
-            128 => "MSG_RTN_GET_DOORBELL",
-            129 => "MSG_RTN_GET_DDID",
-            130 => "MSG_RTN_GET_TMA",
-            131 => "MSG_RTN_GET_REALTIME",
-            132 => "MSG_RTN_SAVE_WAVE",
-            133 => "MSG_RTN_GET_TBA",
-            134 => "MSG_RTN_GET_TBA_TO_PC",
-            _ if simm16 > 0xff => return write!(self.f, "{simm16}"),
-            _ => return write!(self.f, "sendmsg({simm16}, 0, 0)"),
-        };
-        write!(self.f, "sendmsg({name})")
+        match name(self.encoding.messages, simm16 & 0xff) {
+            Some(name) => write!(self.f, "sendmsg({name})"),
+            None if simm16 > 0xff => write!(self.f, "{simm16}"),
+            None => write!(self.f, "sendmsg({simm16}, 0, 0)"),
+        }
     }
 
     /// S_VERSION: the generation a program was made for and three flags (LLVM's AMDGPUAsmUtils.cpp,
@@ -238,34 +235,14 @@ impl Text<'_, '_> {
         Ok(())
     }
 
-    /// S_GETREG and S_SETREG: register, first bit, number of bits (LLVM's AMDGPUAsmUtils.cpp, table
-    /// `Hwreg::Opr`).
+    /// S_GETREG and S_SETREG: register, first bit, number of bits.
     fn hardware_register(&mut self, simm16: u16) -> fmt::Result {
         self.separate()?;
         let id = simm16 & 63;
-        let name = match id {
-            1 => "HW_REG_MODE",
-            2 => "HW_REG_STATUS",
-            3 => "HW_REG_TRAPSTS",
-            5 => "HW_REG_GPR_ALLOC",
-            6 => "HW_REG_LDS_ALLOC",
-            7 => "HW_REG_IB_STS",
-            15 => "HW_REG_SH_MEM_BASES",
-            18 => "HW_REG_PERF_SNAPSHOT_PC_LO",
-            19 => "HW_REG_PERF_SNAPSHOT_PC_HI",
-            20 => "HW_REG_FLAT_SCR_LO",
-            21 => "HW_REG_FLAT_SCR_HI",
-            23 => "HW_REG_HW_ID1",
-            24 => "HW_REG_HW_ID2",
-            27 => "HW_REG_PERF_SNAPSHOT_DATA",
-            29 => "HW_REG_SHADER_CYCLES",
-            _ => "",
-        };
         self.f.write_str("hwreg(")?;
-        if name.is_empty() {
-            write!(self.f, "{id}")?
-        } else {
-            self.f.write_str(name)?
+        match name(self.encoding.hardware_registers, id) {
+            Some(name) => self.f.write_str(name)?,
+            None => write!(self.f, "{id}")?,
         }
         match (simm16 >> 6 & 31, (simm16 >> 11) + 1) {
             (0, 32) => {}
@@ -273,4 +250,9 @@ impl Text<'_, '_> {
         }
         self.f.write_char(')')
     }
+}
+
+/// The name of a number in a table of them.
+fn name(names: &'static [(u16, &'static str)], number: u16) -> Option<&'static str> {
+    names.iter().find(|&&(known, _)| known == number).map(|&(_, name)| name)
 }

@@ -7,13 +7,18 @@ use crate::{Fields, Flags, Opcode, OperandKind, Src};
 
 impl Text<'_, '_> {
     pub(super) fn smem(&mut self, opcode: Opcode, fields: &Fields) -> fmt::Result {
-        let &Fields::Smem { sdata, sbase, soffset, offset, glc, dlc } = fields else {
+        let &Fields::Smem { sdata, sbase, soffset, offset, glc, dlc, th, scope } = fields else {
             return Ok(());
         };
         self.mnemonic(opcode, "")?;
         let info = opcode.info();
         match opcode {
             Opcode::S_GL1_INV | Opcode::S_DCACHE_INV => return Ok(()),
+            Opcode::S_PREFETCH_INST
+            | Opcode::S_PREFETCH_INST_PC_REL
+            | Opcode::S_PREFETCH_DATA
+            | Opcode::S_BUFFER_PREFETCH_DATA
+            | Opcode::S_PREFETCH_DATA_PC_REL => return self.prefetch(opcode, fields),
             // The probes' `sdata` is an immediate.
             Opcode::S_ATC_PROBE | Opcode::S_ATC_PROBE_BUFFER => {
                 self.integer(sdata.into())?;
@@ -21,20 +26,38 @@ impl Text<'_, '_> {
             _ => self.sgpr(sdata, info.dst.dwords(self.wave32))?,
         }
         self.sgpr(sbase, info.src[0].dwords(self.wave32))?;
-        if soffset != Src::NULL || offset == 0 {
+        // Only gfx12 has an offset of zero written.
+        let shown = offset != 0 || self.encoding.smem.scope.exists();
+        if soffset != Src::NULL || !shown {
             self.source(soffset, OperandKind::B32)?;
-            if offset != 0 {
+            if shown {
                 self.f.write_str(" offset:")?;
             }
         } else {
             self.separate()?;
         }
-        if offset != 0 {
+        if shown {
             let sign = if offset < 0 { "-" } else { "" };
             write!(self.f, "{sign}{:#x}", offset.unsigned_abs())?;
         }
         self.flag("glc", glc)?;
-        self.flag("dlc", dlc)
+        self.flag("dlc", dlc)?;
+        if info.dst == OperandKind::None { Ok(()) } else { self.scoped(opcode, th, scope) }
+    }
+
+    /// Prefetches have their offset before the register that adds to it, and the length in the field
+    /// of the destination.
+    fn prefetch(&mut self, opcode: Opcode, fields: &Fields) -> fmt::Result {
+        let &Fields::Smem { sdata, sbase, soffset, offset, .. } = fields else { return Ok(()) };
+        let base = opcode.info().src[0];
+        if base != OperandKind::None {
+            self.sgpr(sbase, base.dwords(self.wave32))?;
+        }
+        self.separate()?;
+        let sign = if offset < 0 { "-" } else { "" };
+        write!(self.f, "{sign}{:#x}", offset.unsigned_abs())?;
+        self.source(soffset, OperandKind::B32)?;
+        self.integer(sdata.into())
     }
 
     pub(super) fn ds(&mut self, opcode: Opcode, fields: &Fields) -> fmt::Result {
@@ -109,10 +132,15 @@ impl Text<'_, '_> {
     }
 
     pub(super) fn flat(&mut self, opcode: Opcode, fields: &Fields) -> fmt::Result {
-        let &Fields::Flat { vdst, addr, data, saddr, offset, sve, glc, slc, dlc } = fields else {
+        let &Fields::Flat { vdst, addr, data, saddr, offset, sve, glc, slc, dlc, th, scope } =
+            fields
+        else {
             return Ok(());
         };
         self.mnemonic(opcode, "")?;
+        if matches!(opcode, Opcode::GLOBAL_INV | Opcode::GLOBAL_WB | Opcode::GLOBAL_WBINV) {
+            return self.scoped(opcode, th, scope);
+        }
         let info = opcode.info();
         let name = opcode.name();
         let scratch = name.starts_with("SCRATCH");
@@ -134,7 +162,8 @@ impl Text<'_, '_> {
             (false, _) => self.off()?,
         }
         self.option("offset", offset)?;
-        self.cache(glc, slc, dlc)
+        self.cache(glc, slc, dlc)?;
+        self.scoped(opcode, th, scope)
     }
 
     pub(super) fn mubuf(&mut self, opcode: Opcode, fields: &Fields) -> fmt::Result {
@@ -149,6 +178,8 @@ impl Text<'_, '_> {
             glc,
             slc,
             dlc,
+            th,
+            scope,
             tfe,
         } = fields
         else {
@@ -173,6 +204,7 @@ impl Text<'_, '_> {
         self.flag("offen", offen)?;
         self.option("offset", offset)?;
         self.cache(glc, slc, dlc)?;
+        self.scoped(opcode, th, scope)?;
         self.flag("tfe", tfe)
     }
 
@@ -181,10 +213,57 @@ impl Text<'_, '_> {
         self.f.write_str("off")
     }
 
+    /// The cache policy of gfx11.
     fn cache(&mut self, glc: bool, slc: bool, dlc: bool) -> fmt::Result {
+        if self.encoding.flat.scope.exists() {
+            return Ok(());
+        }
         self.flag("glc", glc)?;
         self.flag("slc", slc)?;
         self.flag("dlc", dlc)
+    }
+}
+
+impl Text<'_, '_> {
+    /// The cache policy of gfx12: what the temporal hint means depends on the operation, and partly on
+    /// the scope (LLVM's AMDGPUInstPrinter.cpp, `printTH`, `printScope`).
+    fn scoped(&mut self, opcode: Opcode, th: u8, scope: u8) -> fmt::Result {
+        const DEVICE: u8 = 2;
+        const SYSTEM: u8 = 3;
+        let flags = opcode.info().flags;
+        if th == 0 {
+        } else if flags.contains(Flags::ATOMIC) {
+            match (th, scope >= DEVICE) {
+                (4..=7, true) if th & 2 != 0 => self.f.write_str(" th:TH_ATOMIC_CASCADE_NT")?,
+                (4..=7, true) => self.f.write_str(" th:TH_ATOMIC_CASCADE_RT")?,
+                (4..=7, false) => write!(self.f, " th:TH_ATOMIC_{th:#x}")?,
+                _ => {
+                    let hint = ["", "RETURN", "NT", "NT_RETURN"][usize::from(th & 3)];
+                    write!(self.f, " th:TH_ATOMIC_{hint}")?;
+                }
+            }
+        } else {
+            let store = flags.contains(Flags::STORE);
+            let name = if store { "STORE" } else { "LOAD" };
+            let hint = match th {
+                1 => "NT",
+                2 => "HT",
+                3 if scope == SYSTEM => "BYPASS",
+                3 if store => "RT_WB",
+                3 => "LU",
+                4 => "NT_RT",
+                5 => "RT_NT",
+                6 => "NT_HT",
+                _ if store => "NT_WB",
+                _ => "",
+            };
+            match hint {
+                "" => write!(self.f, " th:{th:#x}")?,
+                _ => write!(self.f, " th:TH_{name}_{hint}")?,
+            }
+        }
+        let scope = ["", "SCOPE_SE", "SCOPE_DEV", "SCOPE_SYS"][usize::from(scope & 3)];
+        if scope.is_empty() { Ok(()) } else { write!(self.f, " scope:{scope}") }
     }
 }
 

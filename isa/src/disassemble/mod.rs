@@ -62,7 +62,7 @@ struct Text<'a, 'b> {
 
 impl Text<'_, '_> {
     fn mnemonic(&mut self, opcode: Opcode, suffix: &str) -> fmt::Result {
-        self.lower(opcode.name())?;
+        self.lower(self.encoding.name(opcode))?;
         self.f.write_str(suffix)
     }
 

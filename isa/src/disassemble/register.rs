@@ -97,7 +97,11 @@ impl Text<'_, '_> {
             _ if kind.is_16_bit() => (kind, half),
             _ => (kind, literal),
         };
-        let value = compared.literal(literal);
+        // LLVM takes a literal of any 64-bit integer for unsigned.
+        let value = match compared {
+            OperandKind::I64 => literal.into(),
+            _ => compared.literal(literal),
+        };
         for code in (128..=208).chain(240..=248) {
             if compared.inline_constant(Src(code)) == Some(value) {
                 return self.bare_source(Src(code), compared);

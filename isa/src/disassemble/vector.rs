@@ -21,9 +21,7 @@ impl Text<'_, '_> {
             OperandKind::None => {}
             OperandKind::Mask if info.flags.contains(Flags::WRITES_EXEC) => {}
             OperandKind::Mask => self.sgpr(valu.sdst, info.dst.dwords(self.wave32))?,
-            _ if matches!(opcode, Opcode::V_READLANE_B32 | Opcode::V_READFIRSTLANE_B32) => {
-                self.sgpr(valu.vdst, 1)?;
-            }
+            _ if info.flags.contains(Flags::SCALAR_DST) => self.sgpr(valu.vdst, 1)?,
             kind => {
                 self.vgpr(valu.vdst, kind.dwords(self.wave32))?;
                 self.f.write_str(half(3, kind))?;
@@ -41,6 +39,10 @@ impl Text<'_, '_> {
                 Opcode::V_FMAAK_F32 | Opcode::V_FMAAK_F16 if index == 2 => self.literal()?,
                 // LLVM 19 does not know that the shift is a half register.
                 Opcode::V_ALIGNBIT_B32 | Opcode::V_ALIGNBYTE_B32 if index == 2 => {
+                    self.modified(src, OperandKind::U32, neg, abs, half)?;
+                }
+                // LLVM 19 does not know that the pair of bytes is a half register.
+                Opcode::V_CVT_PK_F32_FP8 | Opcode::V_CVT_PK_F32_BF8 => {
                     self.modified(src, OperandKind::U32, neg, abs, half)?;
                 }
                 // The exponent, whose constants LLVM spells as floats.
@@ -66,8 +68,17 @@ impl Text<'_, '_> {
         let count = usize::from(valu.src_count);
         match opcode {
             // Fetch-inactive and bound control, not halves.
-            Opcode::V_PERMLANE16_B32 | Opcode::V_PERMLANEX16_B32 => {
-                self.bits("op_sel", valu.op_sel, 2)
+            Opcode::V_PERMLANE16_B32
+            | Opcode::V_PERMLANEX16_B32
+            | Opcode::V_PERMLANE16_VAR_B32
+            | Opcode::V_PERMLANEX16_VAR_B32 => self.bits("op_sel", valu.op_sel, 2),
+            // The byte read: its number's bits are in reverse order.
+            Opcode::V_CVT_F32_FP8 | Opcode::V_CVT_F32_BF8 => {
+                self.option("byte_sel", (valu.op_sel & 1) << 1 | valu.op_sel >> 1 & 1)
+            }
+            // The byte written.
+            Opcode::V_CVT_SR_FP8_F32 | Opcode::V_CVT_SR_BF8_F32 => {
+                self.option("byte_sel", valu.op_sel >> 2)
             }
             // LLVM counts the accumulator as a source here.
             Opcode::V_FMAC_F16 => self.bits("op_sel", valu.op_sel & !4, 4),
@@ -96,8 +107,13 @@ impl Text<'_, '_> {
             let kind = if mixed { OperandKind::F16 } else { kind };
             self.modified(src, kind, mixed && neg, mixed && abs, "")?;
         }
-        // Matrices of 32-bit accumulators have no halves to select.
-        let has_halves = !matches!(info.dst, OperandKind::AccF32 | OperandKind::AccI32);
+        if info.src[2] == OperandKind::SparseIndex {
+            let groups = 32 / opcode.sparse_index_bits(self.wave32);
+            self.option("index_key", op_sel & (groups - 1))?;
+        }
+        // Matrices of 32-bit accumulators and packed ones have no halves to select.
+        let has_halves = !info.dst.is_accumulator()
+            || matches!(info.dst, OperandKind::AccF16 | OperandKind::AccBF16);
         if has_halves && op_sel & used != 0 {
             self.bits("op_sel", op_sel, count)?;
         }
@@ -123,7 +139,7 @@ impl Text<'_, '_> {
 
     fn dual(&mut self, op: &DualOp) -> fmt::Result {
         self.f.write_str("v_dual")?;
-        self.lower(op.opcode.name().trim_start_matches('V'))?;
+        self.lower(self.encoding.name(op.opcode).trim_start_matches('V'))?;
         let [kind0, kind1, _] = op.opcode.info().src;
         self.vgpr(op.vdst, 1)?;
         self.source(op.src0, kind0)?;

@@ -3,6 +3,7 @@
 use crate::{Generation, Opcode};
 
 mod gfx11;
+mod gfx12;
 
 /// Instruction formats ("microcode formats"), AMD's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,7 +67,7 @@ impl Format {
     }
 }
 
-/// A bit field of an instruction's first two dwords.
+/// A bit field of an instruction's first three dwords; none, when it has no bits, which reads as 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field {
     shift: u8,
@@ -79,16 +80,29 @@ impl Field {
         Field { shift: low, width: high - low + 1 }
     }
 
-    pub(crate) const fn get(self, bits: u64) -> u32 {
+    /// A field that the generation lacks.
+    pub(crate) const NONE: Field = Field { shift: 0, width: 0 };
+
+    /// Whether the generation has it.
+    pub(crate) const fn exists(self) -> bool {
+        self.width > 0
+    }
+
+    pub(crate) const fn get(self, bits: u128) -> u32 {
         ((bits >> self.shift) & ((1 << self.width) - 1)) as u32
     }
 
-    pub(crate) const fn flag(self, bits: u64) -> bool {
-        (bits >> self.shift) & 1 != 0
+    pub(crate) const fn flag(self, bits: u128) -> bool {
+        self.get(bits) != 0
+    }
+
+    /// Whether its bits are part of another field.
+    pub(crate) const fn is_in(self, other: Field) -> bool {
+        self.shift >= other.shift && self.shift + self.width <= other.shift + other.width
     }
 
     /// The field as a two's-complement number.
-    pub(crate) const fn signed(self, bits: u64) -> i32 {
+    pub(crate) const fn signed(self, bits: u128) -> i32 {
         let unused = 32 - self.width as u32;
         ((self.get(bits) << unused) as i32) >> unused
     }
@@ -110,12 +124,19 @@ pub(crate) struct Smem {
     pub(crate) offset: Field,
     pub(crate) glc: Field,
     pub(crate) dlc: Field,
+    pub(crate) th: Field,
+    pub(crate) scope: Field,
 }
 
 /// Field positions of FLAT, GLOBAL and SCRATCH.
 #[derive(Debug)]
 pub(crate) struct Flat {
-    pub(crate) segment: Field,
+    /// Dwords of an instruction.
+    pub(crate) dwords: u8,
+    /// Which of the three it is, where they have one prefix.
+    pub(crate) segment: Option<Field>,
+    /// Whether FLAT's offset is unsigned and lacks the most significant bit.
+    pub(crate) flat_unsigned: bool,
     pub(crate) vdst: Field,
     pub(crate) addr: Field,
     pub(crate) data: Field,
@@ -125,14 +146,20 @@ pub(crate) struct Flat {
     pub(crate) glc: Field,
     pub(crate) slc: Field,
     pub(crate) dlc: Field,
+    pub(crate) th: Field,
+    pub(crate) scope: Field,
 }
 
 /// Field positions of untyped buffers.
 #[derive(Debug)]
 pub(crate) struct Mubuf {
+    /// Dwords of an instruction.
+    pub(crate) dwords: u8,
     pub(crate) vdata: Field,
     pub(crate) vaddr: Field,
     pub(crate) srsrc: Field,
+    /// SGPRs that `srsrc` counts.
+    pub(crate) srsrc_unit: u8,
     pub(crate) soffset: Field,
     pub(crate) offset: Field,
     pub(crate) offen: Field,
@@ -140,6 +167,8 @@ pub(crate) struct Mubuf {
     pub(crate) glc: Field,
     pub(crate) slc: Field,
     pub(crate) dlc: Field,
+    pub(crate) th: Field,
+    pub(crate) scope: Field,
     pub(crate) tfe: Field,
 }
 
@@ -164,6 +193,12 @@ pub(crate) struct Encoding {
     pub(crate) tables: [Table; Format::COUNT],
     /// By operation, whether it has a 32-bit vector encoding (VOP1, VOP2 or VOPC).
     pub(crate) short_forms: [bool; Opcode::ALL.len()],
+    /// The generation's own names, by operation.
+    pub(crate) names: [&'static str; Opcode::ALL.len()],
+    /// Names of messages (S_SENDMSG, S_SENDMSG_RTN).
+    pub(crate) messages: &'static [(u16, &'static str)],
+    /// Names of hardware registers (S_GETREG, S_SETREG).
+    pub(crate) hardware_registers: &'static [(u16, &'static str)],
     /// VOPD's second opcode field; the first is in `tables`.
     pub(crate) vopd_y: Field,
     pub(crate) smem: Smem,
@@ -177,6 +212,7 @@ impl Encoding {
         match generation {
             Generation::Gfx11 => &gfx11::GFX11,
             Generation::Gfx11_5 => &gfx11::GFX11_5,
+            Generation::Gfx12 => &gfx12::GFX12,
         }
     }
 
@@ -186,6 +222,11 @@ impl Encoding {
 
     pub(crate) fn has_short_form(&self, opcode: Opcode) -> bool {
         self.short_forms[opcode as usize]
+    }
+
+    /// The generation's own name of an operation.
+    pub(crate) fn name(&self, opcode: Opcode) -> &'static str {
+        self.names[opcode as usize]
     }
 
     pub(crate) fn table(&self, format: Format) -> &Table {
@@ -249,4 +290,44 @@ const fn marked(lists: &[&[(u16, Opcode)]]) -> [bool; Opcode::ALL.len()] {
         list += 1;
     }
     table
+}
+
+/// Names by operation: the neutral ones but for `rows`.
+const fn named(rows: &[(Opcode, &'static str)]) -> [&'static str; Opcode::ALL.len()] {
+    let mut table = [""; Opcode::ALL.len()];
+    let mut index = 0;
+    while index < table.len() {
+        table[index] = Opcode::ALL[index].name();
+        index += 1;
+    }
+    let mut row = 0;
+    while row < rows.len() {
+        table[rows[row].0 as usize] = rows[row].1;
+        row += 1;
+    }
+    table
+}
+
+/// Adds the VOP3 numbers of operations with a 32-bit encoding, given as rows of (number, operation) and
+/// the number that theirs count from: on gfx11 and later VOPC from 0, VOP2 from 256, VOP1 from 384.
+const fn promoted<const N: usize>(
+    mut vop3: [Option<Opcode>; N],
+    ranges: &[(&[(u16, Opcode)], usize)],
+) -> [Option<Opcode>; N] {
+    let mut range = 0;
+    while range < ranges.len() {
+        let (rows, base) = ranges[range];
+        let mut row = 0;
+        while row < rows.len() {
+            let (number, opcode) = rows[row];
+            vop3[base + number as usize] = Some(opcode);
+            row += 1;
+        }
+        range += 1;
+    }
+    vop3
+}
+
+const fn table(high: u8, low: u8, opcodes: &'static [Option<Opcode>]) -> Table {
+    Table { number: Field::bits(high, low), opcodes }
 }

@@ -1,9 +1,9 @@
 //! Untyped buffers: loads write the `vdata` field, stores and atomics read it; an atomic also
 //! returns the old value there when `glc` is set.
 //!
-//! Operand types: AMD's machine-readable ISA description (gfx11), as in tinygrad's generated
-//! `runtime/autogen/amd/rdna3/operands.py`; implicit reads and writes: the pseudocode of the RDNA3
-//! ISA document, chapter "Instructions".
+//! Operand types: AMD's machine-readable ISA descriptions (gfx11, gfx12), as in tinygrad's generated
+//! `runtime/autogen/amd/rdna3/operands.py` and `rdna4/operands.py`; implicit reads and writes: the
+//! pseudocode of the RDNA3 and RDNA4 ISA documents, chapter "Instructions".
 
 use super::info;
 
@@ -87,4 +87,7 @@ info! {
     BUFFER_ATOMIC_MIN_F32: B32 = B32 | ATOMIC;
     BUFFER_ATOMIC_MAX_F32: B32 = B32 | ATOMIC;
     BUFFER_ATOMIC_ADD_F32: B32 = B32 | ATOMIC;
+    BUFFER_ATOMIC_COND_SUB_U32: B32 = B32 | ATOMIC;
+    BUFFER_ATOMIC_PK_ADD_F16: B32 = B32 | ATOMIC;
+    BUFFER_ATOMIC_PK_ADD_BF16: B32 = B32 | ATOMIC;
 }

@@ -1,8 +1,8 @@
 //! Vector compares: the result is a lane mask, in EXEC for `V_CMPX_*`.
 //!
-//! Operand types: AMD's machine-readable ISA description (gfx11), as in tinygrad's generated
-//! `runtime/autogen/amd/rdna3/operands.py`; implicit reads and writes: the pseudocode of the RDNA3
-//! ISA document, chapter "Instructions".
+//! Operand types: AMD's machine-readable ISA descriptions (gfx11, gfx12), as in tinygrad's generated
+//! `runtime/autogen/amd/rdna3/operands.py` and `rdna4/operands.py`; implicit reads and writes: the
+//! pseudocode of the RDNA3 and RDNA4 ISA documents, chapter "Instructions".
 
 use super::info;
 

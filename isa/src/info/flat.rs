@@ -1,8 +1,8 @@
 //! FLAT, GLOBAL and SCRATCH: `src` is the data operand. An atomic returns its destination when `glc` is set.
 //!
-//! Operand types: AMD's machine-readable ISA description (gfx11), as in tinygrad's generated
-//! `runtime/autogen/amd/rdna3/operands.py`; implicit reads and writes: the pseudocode of the RDNA3
-//! ISA document, chapter "Instructions".
+//! Operand types: AMD's machine-readable ISA descriptions (gfx11, gfx12), as in tinygrad's generated
+//! `runtime/autogen/amd/rdna3/operands.py` and `rdna4/operands.py`; implicit reads and writes: the
+//! pseudocode of the RDNA3 and RDNA4 ISA documents, chapter "Instructions".
 
 use super::info;
 
@@ -36,7 +36,7 @@ info! {
     FLAT_ATOMIC_CMPSWAP_B32: B32 = B64 | ATOMIC;
     FLAT_ATOMIC_ADD_U32: B32 = B32 | ATOMIC;
     FLAT_ATOMIC_SUB_U32: B32 = B32 | ATOMIC;
-    FLAT_ATOMIC_CSUB_U32: None = None | ATOMIC;
+    FLAT_ATOMIC_CSUB_U32: B32 = B32 | ATOMIC;
     FLAT_ATOMIC_MIN_I32: B32 = B32 | ATOMIC;
     FLAT_ATOMIC_MIN_U32: B32 = B32 | ATOMIC;
     FLAT_ATOMIC_MAX_I32: B32 = B32 | ATOMIC;
@@ -148,4 +148,20 @@ info! {
     SCRATCH_LOAD_LDS_U16: None = None | LOAD READS_M0;
     SCRATCH_LOAD_LDS_I16: None = None | LOAD READS_M0;
     SCRATCH_LOAD_LDS_B32: None = None | LOAD READS_M0;
+    FLAT_ATOMIC_COND_SUB_U32: B32 = B32 | ATOMIC;
+    FLAT_ATOMIC_PK_ADD_F16: B32 = B32 | ATOMIC;
+    FLAT_ATOMIC_PK_ADD_BF16: B32 = B32 | ATOMIC;
+    GLOBAL_INV: None = None;
+    GLOBAL_WB: None = None;
+    GLOBAL_WBINV: None = None;
+    GLOBAL_ATOMIC_COND_SUB_U32: B32 = B32 | ATOMIC;
+    GLOBAL_LOAD_BLOCK: B1024 = None | LOAD READS_M0;
+    GLOBAL_STORE_BLOCK: None = B1024 | STORE READS_M0;
+    GLOBAL_LOAD_TR_B128: Tile128 = None | LOAD;
+    GLOBAL_LOAD_TR_B64: Tile64 = None | LOAD;
+    GLOBAL_ATOMIC_PK_ADD_F16: B32 = B32 | ATOMIC;
+    GLOBAL_ATOMIC_PK_ADD_BF16: B32 = B32 | ATOMIC;
+    GLOBAL_ATOMIC_ORDERED_ADD_B64: B64 = B64 | ATOMIC;
+    SCRATCH_LOAD_BLOCK: B1024 = None | LOAD READS_M0;
+    SCRATCH_STORE_BLOCK: None = B1024 | STORE READS_M0;
 }

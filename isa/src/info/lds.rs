@@ -1,8 +1,8 @@
 //! LDS and GDS: `src` are the data operands; the address is a byte offset in one VGPR.
 //!
-//! Operand types: AMD's machine-readable ISA description (gfx11), as in tinygrad's generated
-//! `runtime/autogen/amd/rdna3/operands.py`; implicit reads and writes: the pseudocode of the RDNA3
-//! ISA document, chapter "Instructions".
+//! Operand types: AMD's machine-readable ISA descriptions (gfx11, gfx12), as in tinygrad's generated
+//! `runtime/autogen/amd/rdna3/operands.py` and `rdna4/operands.py`; implicit reads and writes: the
+//! pseudocode of the RDNA3 and RDNA4 ISA documents, chapter "Instructions".
 
 use super::info;
 
@@ -133,4 +133,13 @@ info! {
     DS_STORE_B128: None = B128 | STORE;
     DS_LOAD_B96: B96 = None | LOAD;
     DS_LOAD_B128: B128 = None | LOAD;
+    DS_COND_SUB_U32: None = U32 | ATOMIC;
+    DS_SUB_CLAMP_U32: None = U32 | ATOMIC;
+    DS_PK_ADD_F16: None = PkF16 | ATOMIC;
+    DS_PK_ADD_BF16: None = PkBF16 | ATOMIC;
+    DS_COND_SUB_RTN_U32: U32 = U32 | ATOMIC;
+    DS_SUB_CLAMP_RTN_U32: U32 = U32 | ATOMIC;
+    DS_PK_ADD_RTN_F16: PkF16 = PkF16 | ATOMIC;
+    DS_PK_ADD_RTN_BF16: PkBF16 = PkBF16 | ATOMIC;
+    DS_BPERMUTE_FI_B32: B32 = B32;
 }

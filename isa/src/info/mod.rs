@@ -59,6 +59,8 @@ bitflags! {
         const REGISTER_SRC1 = 1 << 18;
         /// Sources that need not be VGPRs must not be: lane selects and values for one lane.
         const SCALAR_SOURCES = 1 << 19;
+        /// The destination field of this vector operation names a scalar register.
+        const SCALAR_DST = 1 << 20;
     }
 }
 
@@ -159,6 +161,18 @@ static INFO: [OpInfo; Opcode::ALL.len()] = {
 };
 
 impl Opcode {
+    /// Bits of the sparse matrix's index that one lane holds, of a V_SWMMAC: `op_sel` chooses which of
+    /// the register's groups of so many they are (LLVM's VOP3PInstructions.td, `IndexType` of
+    /// `VOP3PWMMA_Profile`).
+    pub const fn sparse_index_bits(self, wave32: bool) -> u8 {
+        match (self, wave32) {
+            (Opcode::V_SWMMAC_I32_16X16X64_IU4, true) => 32,
+            (Opcode::V_SWMMAC_I32_16X16X64_IU4 | Opcode::V_SWMMAC_I32_16X16X32_IU4, _)
+            | (_, true) => 16,
+            (_, false) => 8,
+        }
+    }
+
     /// The operation's operands and properties.
     pub fn info(self) -> &'static OpInfo {
         &INFO[self as usize]

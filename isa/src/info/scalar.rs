@@ -1,8 +1,8 @@
 //! Scalar ALU, program control and scalar memory.
 //!
-//! Operand types: AMD's machine-readable ISA description (gfx11), as in tinygrad's generated
-//! `runtime/autogen/amd/rdna3/operands.py`; implicit reads and writes: the pseudocode of the RDNA3
-//! ISA document, chapter "Instructions".
+//! Operand types: AMD's machine-readable ISA descriptions (gfx11, gfx12), as in tinygrad's generated
+//! `runtime/autogen/amd/rdna3/operands.py` and `rdna4/operands.py`; implicit reads and writes: the
+//! pseudocode of the RDNA3 and RDNA4 ISA documents, chapter "Instructions".
 
 use super::info;
 
@@ -281,4 +281,45 @@ info! {
     S_DCACHE_INV: None = None;
     S_ATC_PROBE: None = B64;
     S_ATC_PROBE_BUFFER: None = B128;
+    S_BARRIER_SIGNAL: None = B32 | READS_M0;
+    S_BARRIER_SIGNAL_ISFIRST: None = B32 | READS_M0 WRITES_SCC;
+    S_GET_BARRIER_STATE: B32 = B32 | READS_M0;
+    S_BARRIER_INIT: None = B32 | READS_M0;
+    S_BARRIER_JOIN: None = B32 | READS_M0;
+    S_WAKEUP_BARRIER: None = B32 | READS_M0;
+    S_ALLOC_VGPR: None = B32 | WRITES_SCC;
+    S_SLEEP_VAR: None = B32;
+    S_MINIMUM_F32: F32 = F32 F32;
+    S_MAXIMUM_F32: F32 = F32 F32;
+    S_MINIMUM_F16: F16 = F16 F16;
+    S_MAXIMUM_F16: F16 = F16 F16;
+    S_ADD_NC_U64: U64 = U64 U64;
+    S_SUB_NC_U64: U64 = U64 U64;
+    S_MUL_U64: U64 = U64 U64;
+    S_BARRIER_WAIT: None = None;
+    S_BARRIER_LEAVE: None = None | WRITES_SCC;
+    S_WAIT_LOADCNT: None = None;
+    S_WAIT_STORECNT: None = None;
+    S_WAIT_SAMPLECNT: None = None;
+    S_WAIT_BVHCNT: None = None;
+    S_WAIT_EXPCNT: None = None;
+    S_WAIT_DSCNT: None = None;
+    S_WAIT_KMCNT: None = None;
+    S_WAIT_LOADCNT_DSCNT: None = None;
+    S_WAIT_STORECNT_DSCNT: None = None;
+    S_LOAD_B96: B96 = B64 | LOAD;
+    S_LOAD_I8: I32 = B64 | LOAD;
+    S_LOAD_U8: U32 = B64 | LOAD;
+    S_LOAD_I16: I32 = B64 | LOAD;
+    S_LOAD_U16: U32 = B64 | LOAD;
+    S_BUFFER_LOAD_B96: B96 = B128 | LOAD;
+    S_BUFFER_LOAD_I8: I32 = B128 | LOAD;
+    S_BUFFER_LOAD_U8: U32 = B128 | LOAD;
+    S_BUFFER_LOAD_I16: I32 = B128 | LOAD;
+    S_BUFFER_LOAD_U16: U32 = B128 | LOAD;
+    S_PREFETCH_INST: None = B64;
+    S_PREFETCH_INST_PC_REL: None = None;
+    S_PREFETCH_DATA: None = B64;
+    S_BUFFER_PREFETCH_DATA: None = B128;
+    S_PREFETCH_DATA_PC_REL: None = None;
 }

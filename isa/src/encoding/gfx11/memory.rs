@@ -4,7 +4,7 @@
 use crate::Opcode::{self, *};
 
 /// DS.
-pub(super) const DS: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const DS: &[(u16, Opcode)] = &[
     (0, DS_ADD_U32),
     (1, DS_SUB_U32),
     (2, DS_RSUB_U32),
@@ -22,17 +22,10 @@ pub(super) const DS: &[(u16, Opcode)] = &[
     (14, DS_STORE_2ADDR_B32),
     (15, DS_STORE_2ADDR_STRIDE64_B32),
     (16, DS_CMPSTORE_B32),
-    (17, DS_CMPSTORE_F32),
     (18, DS_MIN_F32),
     (19, DS_MAX_F32),
     (20, DS_NOP),
     (21, DS_ADD_F32),
-    (24, DS_GWS_SEMA_RELEASE_ALL),
-    (25, DS_GWS_INIT),
-    (26, DS_GWS_SEMA_V),
-    (27, DS_GWS_SEMA_BR),
-    (28, DS_GWS_SEMA_P),
-    (29, DS_GWS_BARRIER),
     (30, DS_STORE_B8),
     (31, DS_STORE_B16),
     (32, DS_ADD_RTN_U32),
@@ -52,10 +45,8 @@ pub(super) const DS: &[(u16, Opcode)] = &[
     (46, DS_STOREXCHG_2ADDR_RTN_B32),
     (47, DS_STOREXCHG_2ADDR_STRIDE64_RTN_B32),
     (48, DS_CMPSTORE_RTN_B32),
-    (49, DS_CMPSTORE_RTN_F32),
     (50, DS_MIN_RTN_F32),
     (51, DS_MAX_RTN_F32),
-    (52, DS_WRAP_RTN_B32),
     (53, DS_SWIZZLE_B32),
     (54, DS_LOAD_B32),
     (55, DS_LOAD_2ADDR_B32),
@@ -66,7 +57,6 @@ pub(super) const DS: &[(u16, Opcode)] = &[
     (60, DS_LOAD_U16),
     (61, DS_CONSUME),
     (62, DS_APPEND),
-    (63, DS_ORDERED_COUNT),
     (64, DS_ADD_U64),
     (65, DS_SUB_U64),
     (66, DS_RSUB_U64),
@@ -84,7 +74,6 @@ pub(super) const DS: &[(u16, Opcode)] = &[
     (78, DS_STORE_2ADDR_B64),
     (79, DS_STORE_2ADDR_STRIDE64_B64),
     (80, DS_CMPSTORE_B64),
-    (81, DS_CMPSTORE_F64),
     (82, DS_MIN_F64),
     (83, DS_MAX_F64),
     (96, DS_ADD_RTN_U64),
@@ -104,15 +93,12 @@ pub(super) const DS: &[(u16, Opcode)] = &[
     (110, DS_STOREXCHG_2ADDR_RTN_B64),
     (111, DS_STOREXCHG_2ADDR_STRIDE64_RTN_B64),
     (112, DS_CMPSTORE_RTN_B64),
-    (113, DS_CMPSTORE_RTN_F64),
     (114, DS_MIN_RTN_F64),
     (115, DS_MAX_RTN_F64),
     (118, DS_LOAD_B64),
     (119, DS_LOAD_2ADDR_B64),
     (120, DS_LOAD_2ADDR_STRIDE64_B64),
     (121, DS_ADD_RTN_F32),
-    (122, DS_ADD_GS_REG_RTN),
-    (123, DS_SUB_GS_REG_RTN),
     (126, DS_CONDXCHG32_RTN_B64),
     (160, DS_STORE_B8_D16_HI),
     (161, DS_STORE_B16_D16_HI),
@@ -122,7 +108,6 @@ pub(super) const DS: &[(u16, Opcode)] = &[
     (165, DS_LOAD_I8_D16_HI),
     (166, DS_LOAD_U16_D16),
     (167, DS_LOAD_U16_D16_HI),
-    (173, DS_BVH_STACK_RTN_B32),
     (176, DS_STORE_ADDTID_B32),
     (177, DS_LOAD_ADDTID_B32),
     (178, DS_PERMUTE_B32),
@@ -133,8 +118,27 @@ pub(super) const DS: &[(u16, Opcode)] = &[
     (255, DS_LOAD_B128),
 ];
 
+/// DS. Gone in gfx12.
+pub(in crate::encoding) const DS_GFX11: &[(u16, Opcode)] = &[
+    (17, DS_CMPSTORE_F32),
+    (24, DS_GWS_SEMA_RELEASE_ALL),
+    (25, DS_GWS_INIT),
+    (26, DS_GWS_SEMA_V),
+    (27, DS_GWS_SEMA_BR),
+    (28, DS_GWS_SEMA_P),
+    (29, DS_GWS_BARRIER),
+    (49, DS_CMPSTORE_RTN_F32),
+    (52, DS_WRAP_RTN_B32),
+    (63, DS_ORDERED_COUNT),
+    (81, DS_CMPSTORE_F64),
+    (113, DS_CMPSTORE_RTN_F64),
+    (122, DS_ADD_GS_REG_RTN),
+    (123, DS_SUB_GS_REG_RTN),
+    (173, DS_BVH_STACK_RTN_B32),
+];
+
 /// FLAT.
-pub(super) const FLAT: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const FLAT: &[(u16, Opcode)] = &[
     (16, FLAT_LOAD_U8),
     (17, FLAT_LOAD_I8),
     (18, FLAT_LOAD_U16),
@@ -184,14 +188,16 @@ pub(super) const FLAT: &[(u16, Opcode)] = &[
     (75, FLAT_ATOMIC_XOR_B64),
     (76, FLAT_ATOMIC_INC_U64),
     (77, FLAT_ATOMIC_DEC_U64),
-    (80, FLAT_ATOMIC_CMPSWAP_F32),
     (81, FLAT_ATOMIC_MIN_F32),
     (82, FLAT_ATOMIC_MAX_F32),
     (86, FLAT_ATOMIC_ADD_F32),
 ];
 
+/// FLAT. Gone in gfx12.
+pub(in crate::encoding) const FLAT_GFX11: &[(u16, Opcode)] = &[(80, FLAT_ATOMIC_CMPSWAP_F32)];
+
 /// GLOBAL.
-pub(super) const GLOBAL: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const GLOBAL: &[(u16, Opcode)] = &[
     (16, GLOBAL_LOAD_U8),
     (17, GLOBAL_LOAD_I8),
     (18, GLOBAL_LOAD_U16),
@@ -216,12 +222,6 @@ pub(super) const GLOBAL: &[(u16, Opcode)] = &[
     (37, GLOBAL_STORE_D16_HI_B16),
     (40, GLOBAL_LOAD_ADDTID_B32),
     (41, GLOBAL_STORE_ADDTID_B32),
-    (42, GLOBAL_LOAD_LDS_ADDTID_B32),
-    (45, GLOBAL_LOAD_LDS_U8),
-    (46, GLOBAL_LOAD_LDS_I8),
-    (47, GLOBAL_LOAD_LDS_U16),
-    (48, GLOBAL_LOAD_LDS_I16),
-    (49, GLOBAL_LOAD_LDS_B32),
     (51, GLOBAL_ATOMIC_SWAP_B32),
     (52, GLOBAL_ATOMIC_CMPSWAP_B32),
     (53, GLOBAL_ATOMIC_ADD_U32),
@@ -249,14 +249,24 @@ pub(super) const GLOBAL: &[(u16, Opcode)] = &[
     (75, GLOBAL_ATOMIC_XOR_B64),
     (76, GLOBAL_ATOMIC_INC_U64),
     (77, GLOBAL_ATOMIC_DEC_U64),
-    (80, GLOBAL_ATOMIC_CMPSWAP_F32),
     (81, GLOBAL_ATOMIC_MIN_F32),
     (82, GLOBAL_ATOMIC_MAX_F32),
     (86, GLOBAL_ATOMIC_ADD_F32),
 ];
 
+/// GLOBAL. Gone in gfx12.
+pub(in crate::encoding) const GLOBAL_GFX11: &[(u16, Opcode)] = &[
+    (42, GLOBAL_LOAD_LDS_ADDTID_B32),
+    (45, GLOBAL_LOAD_LDS_U8),
+    (46, GLOBAL_LOAD_LDS_I8),
+    (47, GLOBAL_LOAD_LDS_U16),
+    (48, GLOBAL_LOAD_LDS_I16),
+    (49, GLOBAL_LOAD_LDS_B32),
+    (80, GLOBAL_ATOMIC_CMPSWAP_F32),
+];
+
 /// SCRATCH.
-pub(super) const SCRATCH: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const SCRATCH: &[(u16, Opcode)] = &[
     (16, SCRATCH_LOAD_U8),
     (17, SCRATCH_LOAD_I8),
     (18, SCRATCH_LOAD_U16),
@@ -279,6 +289,10 @@ pub(super) const SCRATCH: &[(u16, Opcode)] = &[
     (35, SCRATCH_LOAD_D16_HI_B16),
     (36, SCRATCH_STORE_D16_HI_B8),
     (37, SCRATCH_STORE_D16_HI_B16),
+];
+
+/// SCRATCH. Gone in gfx12.
+pub(in crate::encoding) const SCRATCH_GFX11: &[(u16, Opcode)] = &[
     (45, SCRATCH_LOAD_LDS_U8),
     (46, SCRATCH_LOAD_LDS_I8),
     (47, SCRATCH_LOAD_LDS_U16),
@@ -287,7 +301,7 @@ pub(super) const SCRATCH: &[(u16, Opcode)] = &[
 ];
 
 /// MUBUF.
-pub(super) const MUBUF: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const MUBUF: &[(u16, Opcode)] = &[
     (0, BUFFER_LOAD_FORMAT_X),
     (1, BUFFER_LOAD_FORMAT_XY),
     (2, BUFFER_LOAD_FORMAT_XYZ),
@@ -328,14 +342,6 @@ pub(super) const MUBUF: &[(u16, Opcode)] = &[
     (37, BUFFER_STORE_D16_HI_B16),
     (38, BUFFER_LOAD_D16_HI_FORMAT_X),
     (39, BUFFER_STORE_D16_HI_FORMAT_X),
-    (43, BUFFER_GL0_INV),
-    (44, BUFFER_GL1_INV),
-    (45, BUFFER_LOAD_LDS_U8),
-    (46, BUFFER_LOAD_LDS_I8),
-    (47, BUFFER_LOAD_LDS_U16),
-    (48, BUFFER_LOAD_LDS_I16),
-    (49, BUFFER_LOAD_LDS_B32),
-    (50, BUFFER_LOAD_LDS_FORMAT_X),
     (51, BUFFER_ATOMIC_SWAP_B32),
     (52, BUFFER_ATOMIC_CMPSWAP_B32),
     (53, BUFFER_ATOMIC_ADD_U32),
@@ -363,8 +369,20 @@ pub(super) const MUBUF: &[(u16, Opcode)] = &[
     (75, BUFFER_ATOMIC_XOR_B64),
     (76, BUFFER_ATOMIC_INC_U64),
     (77, BUFFER_ATOMIC_DEC_U64),
-    (80, BUFFER_ATOMIC_CMPSWAP_F32),
     (81, BUFFER_ATOMIC_MIN_F32),
     (82, BUFFER_ATOMIC_MAX_F32),
     (86, BUFFER_ATOMIC_ADD_F32),
+];
+
+/// MUBUF. Gone in gfx12.
+pub(in crate::encoding) const MUBUF_GFX11: &[(u16, Opcode)] = &[
+    (43, BUFFER_GL0_INV),
+    (44, BUFFER_GL1_INV),
+    (45, BUFFER_LOAD_LDS_U8),
+    (46, BUFFER_LOAD_LDS_I8),
+    (47, BUFFER_LOAD_LDS_U16),
+    (48, BUFFER_LOAD_LDS_I16),
+    (49, BUFFER_LOAD_LDS_B32),
+    (50, BUFFER_LOAD_LDS_FORMAT_X),
+    (80, BUFFER_ATOMIC_CMPSWAP_F32),
 ];

@@ -3,13 +3,17 @@
 //! Field positions: RDNA3 ISA document, chapter "Microcode formats"; the same as in tinygrad's
 //! generated `runtime/autogen/amd/rdna3/ins.py`.
 
-use super::{Ds, Encoding, Field, Flat, Format, Mubuf, Smem, Table, dense, marked, prefixes};
+use super::{
+    Ds, Encoding, Field, Flat, Format, Mubuf, Smem, Table, dense, marked, named, prefixes,
+    promoted, table,
+};
 use crate::Opcode;
 
-mod compare;
-mod memory;
-mod scalar;
-mod vector;
+pub(super) mod compare;
+pub(super) mod memory;
+mod registers;
+pub(super) mod scalar;
+pub(super) mod vector;
 
 pub(super) static GFX11: Encoding = encoding(&SCALAR_GFX11);
 pub(super) static GFX11_5: Encoding = encoding(&SCALAR_GFX11_5);
@@ -26,45 +30,37 @@ static SCALAR_GFX11: Scalar = Scalar {
     sop1: dense(&[scalar::SOP1]),
     sop2: dense(&[scalar::SOP2]),
     sopc: dense(&[scalar::SOPC]),
-    sopp: dense(&[scalar::SOPP]),
+    sopp: dense(&[scalar::SOPP, scalar::SOPP_GFX11]),
 };
 static SCALAR_GFX11_5: Scalar = Scalar {
     sop1: dense(&[scalar::SOP1, scalar::SOP1_GFX11_5]),
     sop2: dense(&[scalar::SOP2, scalar::SOP2_GFX11_5]),
     sopc: dense(&[scalar::SOPC, scalar::SOPC_GFX11_5]),
-    sopp: dense(&[scalar::SOPP, scalar::SOPP_GFX11_5]),
+    sopp: dense(&[scalar::SOPP, scalar::SOPP_GFX11, scalar::SOPP_GFX11_5]),
 };
-static SOPK: [Option<Opcode>; 32] = dense(&[scalar::SOPK]);
-static SMEM: [Option<Opcode>; 256] = dense(&[scalar::SMEM]);
+static SOPK: [Option<Opcode>; 32] = dense(&[scalar::SOPK, scalar::SOPK_GFX11]);
+static SMEM: [Option<Opcode>; 256] = dense(&[scalar::SMEM, scalar::SMEM_GFX11]);
 static VOP1: [Option<Opcode>; 256] = dense(&[vector::VOP1]);
-static VOP2: [Option<Opcode>; 64] = dense(&[vector::VOP2]);
-static VOPC: [Option<Opcode>; 256] = dense(&[compare::VOPC]);
-static VOP3: [Option<Opcode>; 1024] = promoted(dense(&[vector::VOP3]));
-static VOP3P: [Option<Opcode>; 128] = dense(&[vector::VOP3P]);
+static VOP2: [Option<Opcode>; 64] = dense(&[vector::VOP2, vector::VOP2_GFX11]);
+static VOPC: [Option<Opcode>; 256] = dense(&[compare::VOPC, compare::VOPC_GFX11]);
+static VOP3: [Option<Opcode>; 1024] = promoted(
+    dense(&[vector::VOP3, vector::VOP3_GFX11]),
+    &[
+        (compare::VOPC, 0),
+        (compare::VOPC_GFX11, 0),
+        (vector::VOP2, 256),
+        (vector::VOP2_GFX11, 256),
+        (vector::VOP1, 384),
+    ],
+);
+static VOP3P: [Option<Opcode>; 128] = dense(&[vector::VOP3P, vector::VOP3P_GFX11]);
 static VINTERP: [Option<Opcode>; 128] = dense(&[vector::VINTERP]);
 static VOPD: [Option<Opcode>; 32] = dense(&[vector::VOPD]);
-static DS: [Option<Opcode>; 256] = dense(&[memory::DS]);
-static FLAT: [Option<Opcode>; 128] = dense(&[memory::FLAT]);
-static GLOBAL: [Option<Opcode>; 128] = dense(&[memory::GLOBAL]);
-static SCRATCH: [Option<Opcode>; 128] = dense(&[memory::SCRATCH]);
-static MUBUF: [Option<Opcode>; 256] = dense(&[memory::MUBUF]);
-
-/// VOP3 numbers contain the 32-bit encodings': VOPC from 0, VOP2 from 256, VOP1 from 384.
-const fn promoted(mut vop3: [Option<Opcode>; 1024]) -> [Option<Opcode>; 1024] {
-    let ranges = [(vector::VOP2, 256), (vector::VOP1, 384), (compare::VOPC, 0)];
-    let mut range = 0;
-    while range < ranges.len() {
-        let (rows, base) = ranges[range];
-        let mut row = 0;
-        while row < rows.len() {
-            let (number, opcode) = rows[row];
-            vop3[base + number as usize] = Some(opcode);
-            row += 1;
-        }
-        range += 1;
-    }
-    vop3
-}
+static DS: [Option<Opcode>; 256] = dense(&[memory::DS, memory::DS_GFX11]);
+static FLAT: [Option<Opcode>; 128] = dense(&[memory::FLAT, memory::FLAT_GFX11]);
+static GLOBAL: [Option<Opcode>; 128] = dense(&[memory::GLOBAL, memory::GLOBAL_GFX11]);
+static SCRATCH: [Option<Opcode>; 128] = dense(&[memory::SCRATCH, memory::SCRATCH_GFX11]);
+static MUBUF: [Option<Opcode>; 256] = dense(&[memory::MUBUF, memory::MUBUF_GFX11]);
 
 const fn encoding(scalar: &'static Scalar) -> Encoding {
     let none = Table { number: Field::bits(25, 18), opcodes: &[] };
@@ -111,7 +107,16 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
             (0b11_1110, 6, Format::Exp),
         ]),
         tables,
-        short_forms: marked(&[vector::VOP1, vector::VOP2, compare::VOPC]),
+        short_forms: marked(&[
+            vector::VOP1,
+            vector::VOP2,
+            vector::VOP2_GFX11,
+            compare::VOPC,
+            compare::VOPC_GFX11,
+        ]),
+        names: named(&[]),
+        messages: registers::MESSAGES,
+        hardware_registers: registers::HARDWARE_REGISTERS,
         vopd_y: Field::bits(21, 17),
         smem: Smem {
             sbase: Field::bits(5, 0),
@@ -120,9 +125,13 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
             offset: Field::bits(52, 32),
             glc: Field::bits(14, 14),
             dlc: Field::bits(13, 13),
+            th: Field::NONE,
+            scope: Field::NONE,
         },
         flat: Flat {
-            segment: Field::bits(17, 16),
+            dwords: 2,
+            segment: Some(Field::bits(17, 16)),
+            flat_unsigned: true,
             vdst: Field::bits(63, 56),
             addr: Field::bits(39, 32),
             data: Field::bits(47, 40),
@@ -132,11 +141,15 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
             glc: Field::bits(14, 14),
             slc: Field::bits(15, 15),
             dlc: Field::bits(13, 13),
+            th: Field::NONE,
+            scope: Field::NONE,
         },
         mubuf: Mubuf {
+            dwords: 2,
             vdata: Field::bits(47, 40),
             vaddr: Field::bits(39, 32),
             srsrc: Field::bits(52, 48),
+            srsrc_unit: 4,
             soffset: Field::bits(63, 56),
             offset: Field::bits(11, 0),
             offen: Field::bits(54, 54),
@@ -144,6 +157,8 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
             glc: Field::bits(14, 14),
             slc: Field::bits(12, 12),
             dlc: Field::bits(13, 13),
+            th: Field::NONE,
+            scope: Field::NONE,
             tfe: Field::bits(53, 53),
         },
         ds: Ds {
@@ -156,8 +171,4 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
             gds: Field::bits(17, 17),
         },
     }
-}
-
-const fn table(high: u8, low: u8, opcodes: &'static [Option<Opcode>]) -> Table {
-    Table { number: Field::bits(high, low), opcodes }
 }

@@ -4,7 +4,7 @@
 use crate::Opcode::{self, *};
 
 /// SOP1.
-pub(super) const SOP1: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const SOP1: &[(u16, Opcode)] = &[
     (0, S_MOV_B32),
     (1, S_MOV_B64),
     (2, S_CMOV_B32),
@@ -73,7 +73,7 @@ pub(super) const SOP1: &[(u16, Opcode)] = &[
 ];
 
 /// SOP1. Only gfx11.5 has these.
-pub(super) const SOP1_GFX11_5: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const SOP1_GFX11_5: &[(u16, Opcode)] = &[
     (96, S_CEIL_F32),
     (97, S_FLOOR_F32),
     (98, S_TRUNC_F32),
@@ -92,7 +92,7 @@ pub(super) const SOP1_GFX11_5: &[(u16, Opcode)] = &[
 ];
 
 /// SOP2.
-pub(super) const SOP2: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const SOP2: &[(u16, Opcode)] = &[
     (0, S_ADD_U32),
     (1, S_SUB_U32),
     (2, S_ADD_I32),
@@ -148,7 +148,7 @@ pub(super) const SOP2: &[(u16, Opcode)] = &[
 ];
 
 /// SOP2. Only gfx11.5 has these.
-pub(super) const SOP2_GFX11_5: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const SOP2_GFX11_5: &[(u16, Opcode)] = &[
     (64, S_ADD_F32),
     (65, S_SUB_F32),
     (66, S_MIN_F32),
@@ -167,7 +167,7 @@ pub(super) const SOP2_GFX11_5: &[(u16, Opcode)] = &[
 ];
 
 /// SOPC.
-pub(super) const SOPC: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const SOPC: &[(u16, Opcode)] = &[
     (0, S_CMP_EQ_I32),
     (1, S_CMP_LG_I32),
     (2, S_CMP_GT_I32),
@@ -189,7 +189,7 @@ pub(super) const SOPC: &[(u16, Opcode)] = &[
 ];
 
 /// SOPC. Only gfx11.5 has these.
-pub(super) const SOPC_GFX11_5: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const SOPC_GFX11_5: &[(u16, Opcode)] = &[
     (65, S_CMP_LT_F32),
     (66, S_CMP_EQ_F32),
     (67, S_CMP_LE_F32),
@@ -221,10 +221,20 @@ pub(super) const SOPC_GFX11_5: &[(u16, Opcode)] = &[
 ];
 
 /// SOPK.
-pub(super) const SOPK: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const SOPK: &[(u16, Opcode)] = &[
     (0, S_MOVK_I32),
     (1, S_VERSION),
     (2, S_CMOVK_I32),
+    (15, S_ADDK_I32),
+    (16, S_MULK_I32),
+    (17, S_GETREG_B32),
+    (18, S_SETREG_B32),
+    (19, S_SETREG_IMM32_B32),
+    (20, S_CALL_B64),
+];
+
+/// SOPK. Gone in gfx12.
+pub(in crate::encoding) const SOPK_GFX11: &[(u16, Opcode)] = &[
     (3, S_CMPK_EQ_I32),
     (4, S_CMPK_LG_I32),
     (5, S_CMPK_GT_I32),
@@ -237,12 +247,6 @@ pub(super) const SOPK: &[(u16, Opcode)] = &[
     (12, S_CMPK_GE_U32),
     (13, S_CMPK_LT_U32),
     (14, S_CMPK_LE_U32),
-    (15, S_ADDK_I32),
-    (16, S_MULK_I32),
-    (17, S_GETREG_B32),
-    (18, S_SETREG_B32),
-    (19, S_SETREG_IMM32_B32),
-    (20, S_CALL_B64),
     (22, S_SUBVECTOR_LOOP_BEGIN),
     (23, S_SUBVECTOR_LOOP_END),
     (24, S_WAITCNT_VSCNT),
@@ -252,12 +256,11 @@ pub(super) const SOPK: &[(u16, Opcode)] = &[
 ];
 
 /// SOPP.
-pub(super) const SOPP: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const SOPP: &[(u16, Opcode)] = &[
     (0, S_NOP),
     (1, S_SETKILL),
     (2, S_SETHALT),
     (3, S_SLEEP),
-    (4, S_SET_INST_PREFETCH_DISTANCE),
     (5, S_CLAUSE),
     (7, S_DELAY_ALU),
     (8, S_WAITCNT_DEPCTR),
@@ -275,13 +278,8 @@ pub(super) const SOPP: &[(u16, Opcode)] = &[
     (36, S_CBRANCH_VCCNZ),
     (37, S_CBRANCH_EXECZ),
     (38, S_CBRANCH_EXECNZ),
-    (39, S_CBRANCH_CDBGSYS),
-    (40, S_CBRANCH_CDBGUSER),
-    (41, S_CBRANCH_CDBGSYS_OR_USER),
-    (42, S_CBRANCH_CDBGSYS_AND_USER),
     (48, S_ENDPGM),
     (49, S_ENDPGM_SAVED),
-    (50, S_ENDPGM_ORDERED_PS_DONE),
     (52, S_WAKEUP),
     (53, S_SETPRIO),
     (54, S_SENDMSG),
@@ -291,26 +289,40 @@ pub(super) const SOPP: &[(u16, Opcode)] = &[
     (58, S_TTRACEDATA),
     (59, S_TTRACEDATA_IMM),
     (60, S_ICACHE_INV),
+];
+
+/// SOPP. Gone in gfx12.
+pub(in crate::encoding) const SOPP_GFX11: &[(u16, Opcode)] = &[
+    (4, S_SET_INST_PREFETCH_DISTANCE),
+    (39, S_CBRANCH_CDBGSYS),
+    (40, S_CBRANCH_CDBGUSER),
+    (41, S_CBRANCH_CDBGSYS_OR_USER),
+    (42, S_CBRANCH_CDBGSYS_AND_USER),
+    (50, S_ENDPGM_ORDERED_PS_DONE),
     (61, S_BARRIER),
 ];
 
 /// SOPP. Only gfx11.5 has these.
-pub(super) const SOPP_GFX11_5: &[(u16, Opcode)] = &[(19, S_SINGLEUSE_VDST)];
+pub(in crate::encoding) const SOPP_GFX11_5: &[(u16, Opcode)] = &[(19, S_SINGLEUSE_VDST)];
 
 /// SMEM.
-pub(super) const SMEM: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const SMEM: &[(u16, Opcode)] = &[
     (0, S_LOAD_B32),
     (1, S_LOAD_B64),
     (2, S_LOAD_B128),
     (3, S_LOAD_B256),
     (4, S_LOAD_B512),
+    (33, S_DCACHE_INV),
+    (34, S_ATC_PROBE),
+    (35, S_ATC_PROBE_BUFFER),
+];
+
+/// SMEM. Gone or elsewhere in gfx12.
+pub(in crate::encoding) const SMEM_GFX11: &[(u16, Opcode)] = &[
     (8, S_BUFFER_LOAD_B32),
     (9, S_BUFFER_LOAD_B64),
     (10, S_BUFFER_LOAD_B128),
     (11, S_BUFFER_LOAD_B256),
     (12, S_BUFFER_LOAD_B512),
     (32, S_GL1_INV),
-    (33, S_DCACHE_INV),
-    (34, S_ATC_PROBE),
-    (35, S_ATC_PROBE_BUFFER),
 ];

@@ -4,7 +4,7 @@
 use crate::Opcode::{self, *};
 
 /// VOP1.
-pub(super) const VOP1: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const VOP1: &[(u16, Opcode)] = &[
     (0, V_NOP),
     (1, V_MOV_B32),
     (2, V_READFIRSTLANE_B32),
@@ -94,21 +94,17 @@ pub(super) const VOP1: &[(u16, Opcode)] = &[
 ];
 
 /// VOP2.
-pub(super) const VOP2: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const VOP2: &[(u16, Opcode)] = &[
     (1, V_CNDMASK_B32),
-    (2, V_DOT2ACC_F32_F16),
     (3, V_ADD_F32),
     (4, V_SUB_F32),
     (5, V_SUBREV_F32),
-    (6, V_FMAC_DX9_ZERO_F32),
     (7, V_MUL_DX9_ZERO_F32),
     (8, V_MUL_F32),
     (9, V_MUL_I32_I24),
     (10, V_MUL_HI_I32_I24),
     (11, V_MUL_U32_U24),
     (12, V_MUL_HI_U32_U24),
-    (15, V_MIN_F32),
-    (16, V_MAX_F32),
     (17, V_MIN_I32),
     (18, V_MAX_I32),
     (19, V_MIN_U32),
@@ -137,14 +133,22 @@ pub(super) const VOP2: &[(u16, Opcode)] = &[
     (54, V_FMAC_F16),
     (55, V_FMAMK_F16),
     (56, V_FMAAK_F16),
-    (57, V_MAX_F16),
-    (58, V_MIN_F16),
     (59, V_LDEXP_F16),
     (60, V_PK_FMAC_F16),
 ];
 
+/// VOP2. Gone or elsewhere in gfx12.
+pub(in crate::encoding) const VOP2_GFX11: &[(u16, Opcode)] = &[
+    (2, V_DOT2ACC_F32_F16),
+    (6, V_FMAC_DX9_ZERO_F32),
+    (15, V_MIN_F32),
+    (16, V_MAX_F32),
+    (57, V_MAX_F16),
+    (58, V_MIN_F16),
+];
+
 /// VOP3 and VOP3SD operations that have no 32-bit encoding.
-pub(super) const VOP3: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const VOP3: &[(u16, Opcode)] = &[
     (521, V_FMA_DX9_ZERO_F32),
     (522, V_MAD_I32_I24),
     (523, V_MAD_U32_U24),
@@ -161,13 +165,10 @@ pub(super) const VOP3: &[(u16, Opcode)] = &[
     (534, V_ALIGNBIT_B32),
     (535, V_ALIGNBYTE_B32),
     (536, V_MULLIT_F32),
-    (537, V_MIN3_F32),
     (538, V_MIN3_I32),
     (539, V_MIN3_U32),
-    (540, V_MAX3_F32),
     (541, V_MAX3_I32),
     (542, V_MAX3_U32),
-    (543, V_MED3_F32),
     (544, V_MED3_I32),
     (545, V_MED3_U32),
     (546, V_SAD_U8),
@@ -190,13 +191,10 @@ pub(super) const VOP3: &[(u16, Opcode)] = &[
     (582, V_LSHL_ADD_U32),
     (583, V_ADD_LSHL_U32),
     (584, V_FMA_F16),
-    (585, V_MIN3_F16),
     (586, V_MIN3_I16),
     (587, V_MIN3_U16),
-    (588, V_MAX3_F16),
     (589, V_MAX3_I16),
     (590, V_MAX3_U16),
-    (591, V_MED3_F16),
     (592, V_MED3_I16),
     (593, V_MED3_U16),
     (595, V_MAD_I16),
@@ -210,10 +208,6 @@ pub(super) const VOP3: &[(u16, Opcode)] = &[
     (603, V_PERMLANE16_B32),
     (604, V_PERMLANEX16_B32),
     (605, V_CNDMASK_B16),
-    (606, V_MAXMIN_F32),
-    (607, V_MINMAX_F32),
-    (608, V_MAXMIN_F16),
-    (609, V_MINMAX_F16),
     (610, V_MAXMIN_U32),
     (611, V_MINMAX_U32),
     (612, V_MAXMIN_I32),
@@ -252,10 +246,6 @@ pub(super) const VOP3: &[(u16, Opcode)] = &[
     (804, V_CVT_PK_I16_I32),
     (805, V_SUB_NC_I32),
     (806, V_ADD_NC_I32),
-    (807, V_ADD_F64),
-    (808, V_MUL_F64),
-    (809, V_MIN_F64),
-    (810, V_MAX_F64),
     (811, V_LDEXP_F64),
     (812, V_MUL_LO_U32),
     (813, V_MUL_HI_U32),
@@ -264,7 +254,6 @@ pub(super) const VOP3: &[(u16, Opcode)] = &[
     (824, V_LSHLREV_B16),
     (825, V_LSHRREV_B16),
     (826, V_ASHRREV_I16),
-    (828, V_LSHLREV_B64),
     (829, V_LSHRREV_B64),
     (830, V_ASHRREV_I64),
     (864, V_READLANE_B32),
@@ -274,8 +263,27 @@ pub(super) const VOP3: &[(u16, Opcode)] = &[
     (868, V_XOR_B16),
 ];
 
+/// VOP3. Elsewhere in gfx12.
+pub(in crate::encoding) const VOP3_GFX11: &[(u16, Opcode)] = &[
+    (537, V_MIN3_F32),
+    (540, V_MAX3_F32),
+    (543, V_MED3_F32),
+    (585, V_MIN3_F16),
+    (588, V_MAX3_F16),
+    (591, V_MED3_F16),
+    (606, V_MAXMIN_F32),
+    (607, V_MINMAX_F32),
+    (608, V_MAXMIN_F16),
+    (609, V_MINMAX_F16),
+    (807, V_ADD_F64),
+    (808, V_MUL_F64),
+    (809, V_MIN_F64),
+    (810, V_MAX_F64),
+    (828, V_LSHLREV_B64),
+];
+
 /// VOP3P.
-pub(super) const VOP3P: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const VOP3P: &[(u16, Opcode)] = &[
     (0, V_PK_MAD_I16),
     (1, V_PK_MUL_LO_U16),
     (2, V_PK_ADD_I16),
@@ -293,8 +301,6 @@ pub(super) const VOP3P: &[(u16, Opcode)] = &[
     (14, V_PK_FMA_F16),
     (15, V_PK_ADD_F16),
     (16, V_PK_MUL_F16),
-    (17, V_PK_MIN_F16),
-    (18, V_PK_MAX_F16),
     (19, V_DOT2_F32_F16),
     (22, V_DOT4_I32_IU8),
     (23, V_DOT4_U32_U8),
@@ -304,6 +310,12 @@ pub(super) const VOP3P: &[(u16, Opcode)] = &[
     (32, V_FMA_MIX_F32),
     (33, V_FMA_MIXLO_F16),
     (34, V_FMA_MIXHI_F16),
+];
+
+/// VOP3P. Elsewhere in gfx12, whose matrices have other shapes.
+pub(in crate::encoding) const VOP3P_GFX11: &[(u16, Opcode)] = &[
+    (17, V_PK_MIN_F16),
+    (18, V_PK_MAX_F16),
     (64, V_WMMA_F32_16X16X16_F16),
     (65, V_WMMA_F32_16X16X16_BF16),
     (66, V_WMMA_F16_16X16X16_F16),
@@ -313,7 +325,7 @@ pub(super) const VOP3P: &[(u16, Opcode)] = &[
 ];
 
 /// VINTERP.
-pub(super) const VINTERP: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const VINTERP: &[(u16, Opcode)] = &[
     (0, V_INTERP_P10_F32),
     (1, V_INTERP_P2_F32),
     (2, V_INTERP_P10_F16_F32),
@@ -323,7 +335,7 @@ pub(super) const VINTERP: &[(u16, Opcode)] = &[
 ];
 
 /// VOPD.
-pub(super) const VOPD: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const VOPD: &[(u16, Opcode)] = &[
     (0, V_FMAC_F32),
     (1, V_FMAAK_F32),
     (2, V_FMAMK_F32),
