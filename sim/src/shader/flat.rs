@@ -1,14 +1,22 @@
 //! FLAT, GLOBAL and SCRATCH.
+#![expect(
+    unsafe_code,
+    reason = "calls the copy compiled for host extensions once these were found"
+)]
 
 use super::code::Op;
 use super::place::{Place, Scratch};
 use super::scalar::mismatch;
 use super::transfer::{self, Registers, Transfer};
+use super::vector::for_host;
 use super::wave::{Env, LANES, NULL, Step, Stop, Wave};
 use amdgpu_isa::{Fields, Opcode};
 
+for_host!(global, global_body);
+
 /// GLOBAL: a 64-bit VGPR address, or an SGPR pair plus a 32-bit VGPR offset.
-pub(super) fn global(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
+#[inline(always)]
+fn global_body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     let Fields::Flat { vdst, addr, data, saddr, offset, glc, .. } = op.instruction.fields else {
         return mismatch(op);
     };

@@ -1,5 +1,45 @@
 //! The LDS of one workgroup.
 
+use super::wave::{LANES, Row};
+
+/// Lanes that are looked at together: kernels that work on tiles have rows of 16.
+const RUN: usize = 16;
+
+/// How the addresses of a run of lanes lie.
+#[derive(Clone, Copy)]
+enum Run {
+    Same,
+    Rising,
+    Scattered,
+}
+
+/// An address for each lane.
+pub(super) struct Addresses<'a> {
+    base: &'a Row,
+    runs: [Run; LANES / RUN],
+}
+
+impl<'a> Addresses<'a> {
+    #[inline(always)]
+    pub(super) fn new(base: &'a Row) -> Addresses<'a> {
+        let mut runs = [Run::Scattered; LANES / RUN];
+        for (run, base) in runs.iter_mut().zip(base.as_chunks::<RUN>().0) {
+            let first = base[0];
+            let (mut same, mut rising) = (true, true);
+            for (lane, address) in base.iter().enumerate() {
+                same &= *address == first;
+                rising &= *address == first.wrapping_add(4 * lane as u32);
+            }
+            *run = match (same, rising) {
+                (true, _) => Run::Same,
+                (_, true) => Run::Rising,
+                _ => Run::Scattered,
+            };
+        }
+        Addresses { base, runs }
+    }
+}
+
 /// Local data share: bytes that the waves of a workgroup share. Loads beyond its end give 0, stores there
 /// are dropped (RDNA3 ISA document, 12.1 "LDS out of range").
 #[derive(Debug, Default)]
@@ -27,6 +67,31 @@ impl Lds {
     fn at_mut<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
         let start = address as usize;
         self.bytes.get_mut(start..start + N)?.first_chunk_mut()
+    }
+
+    /// A dword for each lane, from the lane's address plus `offset`.
+    #[inline(always)]
+    pub(super) fn load_row(&self, addresses: &Addresses<'_>, offset: u32) -> Row {
+        let mut row = [0; LANES];
+        let (values, _) = row.as_chunks_mut::<RUN>();
+        let (bases, _) = addresses.base.as_chunks::<RUN>();
+        for ((values, base), run) in values.iter_mut().zip(bases).zip(addresses.runs) {
+            let first = base[0].wrapping_add(offset);
+            match (run, self.at::<{ 4 * RUN }>(first)) {
+                (Run::Same, _) => *values = [self.load32(first); RUN],
+                (Run::Rising, Some(bytes)) => {
+                    for (value, bytes) in values.iter_mut().zip(bytes.as_chunks().0) {
+                        *value = u32::from_le_bytes(*bytes);
+                    }
+                }
+                _ => {
+                    for (value, address) in values.iter_mut().zip(base) {
+                        *value = self.load32(address.wrapping_add(offset));
+                    }
+                }
+            }
+        }
+        row
     }
 
     #[inline(always)]

@@ -1,9 +1,15 @@
 //! DS: the LDS, and the lane permutations that use its crossbar.
+#![expect(
+    unsafe_code,
+    reason = "calls the copy compiled for host extensions once these were found"
+)]
 
 use super::atomic::Function;
 use super::code::Op;
+use super::lds::Addresses;
 use super::place::Place;
 use super::scalar::mismatch;
+use super::vector::for_host;
 use super::wave::{Env, LANES, M0, Row, Step, Stop, Wave};
 use amdgpu_isa::{Fields, Opcode};
 
@@ -25,8 +31,11 @@ impl Ds {
     }
 }
 
+for_host!(run, body);
+
 /// DS.
-pub(super) fn run(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
+#[inline(always)]
+fn body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     use Opcode::*;
     let Fields::Ds { vdst, addr, data0, data1, offset0, offset1, gds } = op.instruction.fields
     else {
@@ -117,21 +126,21 @@ fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
 }
 
+#[inline(always)]
 fn load(wave: &mut Wave, env: &mut Env<'_>, ds: &Ds, dwords: usize) -> Step {
     for half in 0..wave.halves {
         let mask = wave.exec_half(half);
-        let at = addresses(wave, ds, half, ds.offset());
+        let base = *wave.row(ds.addr, half);
+        let addresses = Addresses::new(&base);
         for dword in 0..dwords {
-            let mut row = [0; LANES];
-            for lane in 0..LANES {
-                row[lane] = env.lds.load32(at[lane].wrapping_add(4 * dword as u32));
-            }
+            let row = env.lds.load_row(&addresses, ds.offset().wrapping_add(4 * dword as u32));
             wave.write(ds.vdst + dword, half, mask, &row);
         }
     }
     Ok(())
 }
 
+#[inline(always)]
 fn store(wave: &mut Wave, env: &mut Env<'_>, ds: &Ds, dwords: usize) -> Step {
     for half in 0..wave.halves {
         let mask = wave.exec_half(half);
@@ -146,17 +155,16 @@ fn store(wave: &mut Wave, env: &mut Env<'_>, ds: &Ds, dwords: usize) -> Step {
     Ok(())
 }
 
+#[inline(always)]
 fn load_two(wave: &mut Wave, env: &mut Env<'_>, ds: &Ds, dwords: usize, unit: u32) -> Step {
     for half in 0..wave.halves {
         let mask = wave.exec_half(half);
         let base = *wave.row(ds.addr, half);
+        let addresses = Addresses::new(&base);
         for (index, offset) in [ds.offset0, ds.offset1].into_iter().enumerate() {
             for dword in 0..dwords {
                 let offset = offset * unit + 4 * dword as u32;
-                let mut row = [0; LANES];
-                for lane in 0..LANES {
-                    row[lane] = env.lds.load32(base[lane].wrapping_add(offset));
-                }
+                let row = env.lds.load_row(&addresses, offset);
                 wave.write(ds.vdst + index * dwords + dword, half, mask, &row);
             }
         }
@@ -164,6 +172,7 @@ fn load_two(wave: &mut Wave, env: &mut Env<'_>, ds: &Ds, dwords: usize, unit: u3
     Ok(())
 }
 
+#[inline(always)]
 fn store_two(wave: &mut Wave, env: &mut Env<'_>, ds: &Ds, dwords: usize, unit: u32) -> Step {
     for half in 0..wave.halves {
         let mask = wave.exec_half(half);

@@ -297,7 +297,7 @@ impl Wave {
     }
 
     /// Writes the lanes of `mask`.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn write(&mut self, register: usize, half: usize, mask: u32, values: &Row) {
         let row = self.row_mut(register, half);
         if mask == u32::MAX {

@@ -2,7 +2,8 @@
 //!
 //! Every operation runs over passes of 32 lanes. Each file holds one kind of operation; its body is compiled
 //! twice, once with AVX2, FMA and F16C for hosts that have them, so that its lane loops become vector code.
-//! Only those loops are inlined: fetching operands and writing results are calls.
+//! Fetching operands and writing results is compiled with them: a load of 32 bytes has to wait for the two stores of 16
+//! that wrote them, which costs more than the operation.
 #![expect(
     unsafe_code,
     reason = "calls the copies compiled for host extensions once these were found"
@@ -108,7 +109,7 @@ pub(super) fn uniform64(wave: &Wave, op: &Op, source: Src, index: usize) -> u64 
 }
 
 /// A 32-bit source of one pass without modifiers; `buffer` holds it when it is no plain VGPR.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn source<'a>(
     wave: &'a Wave,
     op: &Op,
@@ -143,7 +144,7 @@ pub(super) fn modifiers(v: &Valu, index: usize) -> (bool, bool) {
 }
 
 /// A source of type f32: with modifiers, and denormals flushed when MODE says so.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn source_f32<'a>(
     wave: &'a Wave,
     op: &Op,
@@ -154,9 +155,23 @@ pub(super) fn source_f32<'a>(
 ) -> &'a Row {
     let (abs, neg) = modifiers(v, index);
     let flush = wave.mode.denormals32.flush_inputs;
-    if !(abs || neg || flush) {
-        return source(wave, op, v, index, half, buffer);
+    if abs || neg || flush {
+        return modified_f32(wave, op, v, index, half, buffer);
     }
+    source(wave, op, v, index, half, buffer)
+}
+
+/// A source of type f32 that is not as it is in the register.
+#[inline(never)]
+fn modified_f32<'a>(
+    wave: &'a Wave,
+    op: &Op,
+    v: &Valu,
+    index: usize,
+    half: usize,
+    buffer: &'a mut Row,
+) -> &'a Row {
+    let (abs, neg) = modifiers(v, index);
     let mut plain = [0; LANES];
     let row = source(wave, op, v, index, half, &mut plain);
     let keep = if abs { !float::SIGN32 } else { u32::MAX };
@@ -164,7 +179,7 @@ pub(super) fn source_f32<'a>(
     for lane in 0..LANES {
         buffer[lane] = row[lane] & keep ^ flip;
     }
-    if flush {
+    if wave.mode.denormals32.flush_inputs {
         for value in buffer.iter_mut() {
             *value = flush32(*value);
         }
@@ -216,7 +231,7 @@ pub(super) fn source_f16<'a>(
 }
 
 /// A 64-bit source without modifiers.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn source_64(wave: &Wave, op: &Op, v: &Valu, index: usize, half: usize) -> WideRow {
     let source = v.src[index];
     match source.vgpr() {
@@ -248,7 +263,7 @@ pub(super) fn source_f64(wave: &Wave, op: &Op, v: &Valu, index: usize, half: usi
 }
 
 /// Writes a 64-bit result.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn write_64(wave: &mut Wave, register: u8, half: usize, mask: u32, values: &WideRow) {
     let (mut low, mut high) = ([0; LANES], [0; LANES]);
     for lane in 0..LANES {
