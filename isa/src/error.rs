@@ -42,6 +42,11 @@ pub enum DecodeError {
         /// Its code.
         code: u16,
     },
+    /// The operation has no SDWA form, or a part selection is reserved.
+    InvalidSdwa {
+        /// The operation.
+        opcode: Opcode,
+    },
     /// The operation has no DPP form, or none with this control.
     InvalidDpp {
         /// The operation.
@@ -69,6 +74,9 @@ impl fmt::Display for DecodeError {
             }
             DecodeError::ReservedOperand { opcode, field, code } => {
                 write!(f, "{} has reserved code {code} in field {field}", opcode.name())
+            }
+            DecodeError::InvalidSdwa { opcode } => {
+                write!(f, "{} has no such SDWA form", opcode.name())
             }
             DecodeError::InvalidDpp { opcode, control: None } => {
                 write!(f, "{} has no DPP form", opcode.name())

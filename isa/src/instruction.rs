@@ -18,7 +18,9 @@ pub struct Instruction {
 /// A source operand of the scalar or vector ALU, as the 9-bit hardware code of gfx11
 /// (RDNA3 ISA document, section 3.1 "Source operands"; other generations are normalised to it):
 /// 0–105 SGPR, 106/107 VCC, 108–123 TTMP, 124 NULL, 125 M0, 126/127 EXEC, 128–208 inline
-/// integers, 235–238 apertures, 240–248 inline floats, 253 SCC, 255 literal, 256–511 VGPR.
+/// integers, 235–238 apertures, 240–248 inline floats, 253 SCC, 255 literal, 256–511 VGPR. What gfx11 lacks
+/// keeps its code of gfx9: 102/103 FLAT_SCRATCH, 104/105 XNACK_MASK, 251 VCCZ, 252 EXECZ, 254 LDS_DIRECT; 512–767
+/// are accumulation VGPRs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Src(pub u16);
 
@@ -39,7 +41,18 @@ impl Src {
 
     /// The VGPR number, when this is one.
     pub const fn vgpr(self) -> Option<u8> {
-        if self.0 >= 256 { Some((self.0 - 256) as u8) } else { None }
+        match self.0 {
+            256..512 => Some((self.0 - 256) as u8),
+            _ => None,
+        }
+    }
+
+    /// The accumulation VGPR's number, when this is one.
+    pub const fn accumulator(self) -> Option<u8> {
+        match self.0 {
+            512..768 => Some((self.0 - 512) as u8),
+            _ => None,
+        }
     }
 }
 
@@ -66,6 +79,33 @@ pub enum Dpp {
         /// Fetch inactive lanes.
         fi: bool,
     },
+}
+
+/// Sub-dword addressing: which part of each operand a VOP1, VOP2 or VOPC operation takes ("Vega 7nm" ISA document,
+/// "SDWA"). Negate, absolute value, clamp and output modifiers are in [`Valu`], and so is a scalar source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sdwa {
+    /// Part of the destination that is written.
+    pub dst_sel: Select,
+    /// What becomes of the rest of the destination: 0 zero, 1 sign of the part, 2 preserved.
+    pub dst_unused: u8,
+    /// Part of each source.
+    pub src_sel: [Select; 2],
+    /// Whether each source's part is sign-extended.
+    pub sext: [bool; 2],
+}
+
+/// A part of a dword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "names are AMD's own")]
+pub enum Select {
+    Byte0,
+    Byte1,
+    Byte2,
+    Byte3,
+    Word0,
+    Word1,
+    Dword,
 }
 
 /// Half of a dual-issue VOPD instruction.
@@ -113,6 +153,8 @@ pub struct Valu {
     pub omod: u8,
     /// Lane movement on `src[0]`.
     pub dpp: Option<Dpp>,
+    /// Parts of the operands.
+    pub sdwa: Option<Sdwa>,
     /// Whether the 64-bit (VOP3) encoding was used.
     pub vop3: bool,
     /// VINTERP's wait for outstanding exports (7: none).
@@ -161,14 +203,18 @@ pub enum Fields {
         clamp: bool,
         dpp: Option<Dpp>,
     },
+    /// Matrix multiply-add, or a move of an accumulation register. `vdst` is a VGPR or an accumulation VGPR. `cbsz`
+    /// and `abid` broadcast blocks of the first matrix, `blgp` permutes lanes of the second or, for doubles, negates.
+    Matrix { vdst: Src, src: [Src; 3], cbsz: u8, abid: u8, blgp: u8 },
     /// Dual issue.
     Vopd { x: DualOp, y: DualOp },
-    /// LDS and GDS.
-    Ds { vdst: u8, addr: u8, data0: u8, data1: u8, offset0: u8, offset1: u8, gds: bool },
+    /// LDS and GDS. With `acc` data and destination are accumulation VGPRs.
+    Ds { vdst: u8, addr: u8, data0: u8, data1: u8, offset0: u8, offset1: u8, gds: bool, acc: bool },
     /// FLAT, GLOBAL and SCRATCH. `saddr` is NULL (124) when absent; `sve` is SCRATCH's "vaddr used" bit.
-    /// `offset` is signed, but unsigned and below 4096 for gfx11's FLAT. gfx12 has a temporal hint
-    /// (`th`) and a `scope` instead of `glc`, `slc`, `dlc`; `glc` is set when an atomic's hint asks for
-    /// the old value.
+    /// `offset` is signed, but unsigned and below 4096 for FLAT before gfx12. `dlc` is gfx90a's `scc`
+    /// and gfx942's `sc1`, whose `sc0` is `glc` and `nt` is `slc`; gfx12 has a temporal hint (`th`) and a
+    /// `scope` instead of the three, and `glc` is set when an atomic's hint asks for the old value.
+    /// `lds`: a load goes to LDS. With `acc`, data and destination are accumulation VGPRs.
     Flat {
         vdst: u8,
         addr: u8,
@@ -181,8 +227,11 @@ pub enum Fields {
         dlc: bool,
         th: u8,
         scope: u8,
+        acc: bool,
+        lds: bool,
     },
-    /// Untyped buffer. The cache policy is as FLAT's.
+    /// Buffer. The cache policy, `lds` and `acc` are as FLAT's. `format`: a typed buffer's data format (low
+    /// four bits) and number format.
     Mubuf {
         vdata: u8,
         vaddr: u8,
@@ -197,5 +246,8 @@ pub enum Fields {
         th: u8,
         scope: u8,
         tfe: bool,
+        lds: bool,
+        acc: bool,
+        format: u8,
     },
 }

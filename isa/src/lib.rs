@@ -7,7 +7,8 @@
 //! - [`disassemble`] prints an instruction as LLVM's `llvm-objdump` does.
 //!
 //! Generations differ in tables (opcode numbers, field positions, names), not in code. Known are gfx11,
-//! gfx11.5 and gfx12, without images, ray tracing, typed buffers, exports and LDS parameter loads.
+//! gfx11.5 and gfx12, without images, ray tracing, typed buffers, exports and LDS parameter loads, and
+//! gfx906, gfx908, gfx90a and gfx942, without images, exports and parameter interpolation.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -27,7 +28,7 @@ pub use disassemble::{Disassembly, disassemble};
 pub use encoding::Format;
 pub use error::DecodeError;
 pub use info::{Flags, OpInfo};
-pub use instruction::{Dpp, DualOp, Fields, Instruction, Src, Valu};
+pub use instruction::{Dpp, DualOp, Fields, Instruction, Sdwa, Select, Src, Valu};
 pub use opcode::Opcode;
 pub use operand::OperandKind;
 pub use stream::Instructions;

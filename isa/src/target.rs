@@ -12,6 +12,14 @@ pub enum Generation {
     Gfx11_5,
     /// RDNA4: gfx1200, gfx1201.
     Gfx12,
+    /// GCN5 (Vega 7nm): gfx906.
+    Gfx906,
+    /// CDNA: gfx908.
+    Gfx908,
+    /// CDNA2: gfx90a.
+    Gfx90a,
+    /// CDNA3: gfx942.
+    Gfx942,
 }
 
 /// A processor, named as LLVM's `-mcpu` names it (LLVM's AMDGPUUsage document, table "Processors").
@@ -41,10 +49,18 @@ pub enum Target {
     Gfx1200,
     /// Navi 48.
     Gfx1201,
+    /// Vega 20: Instinct MI50 and MI60, Radeon VII.
+    Gfx906,
+    /// Instinct MI100.
+    Gfx908,
+    /// Instinct MI200 series.
+    Gfx90a,
+    /// Instinct MI300 series.
+    Gfx942,
 }
 
 impl Target {
-    /// Every target, in order of its name.
+    /// Every target.
     pub const ALL: &'static [Target] = &[
         Target::Gfx11Generic,
         Target::Gfx1100,
@@ -58,6 +74,10 @@ impl Target {
         Target::Gfx12Generic,
         Target::Gfx1200,
         Target::Gfx1201,
+        Target::Gfx906,
+        Target::Gfx908,
+        Target::Gfx90a,
+        Target::Gfx942,
     ];
 
     /// LLVM's name, e.g. `gfx1151`.
@@ -75,6 +95,10 @@ impl Target {
             Target::Gfx12Generic => "gfx12-generic",
             Target::Gfx1200 => "gfx1200",
             Target::Gfx1201 => "gfx1201",
+            Target::Gfx906 => "gfx906",
+            Target::Gfx908 => "gfx908",
+            Target::Gfx90a => "gfx90a",
+            Target::Gfx942 => "gfx942",
         }
     }
 
@@ -90,6 +114,10 @@ impl Target {
                 Generation::Gfx11_5
             }
             Target::Gfx12Generic | Target::Gfx1200 | Target::Gfx1201 => Generation::Gfx12,
+            Target::Gfx906 => Generation::Gfx906,
+            Target::Gfx908 => Generation::Gfx908,
+            Target::Gfx90a => Generation::Gfx90a,
+            Target::Gfx942 => Generation::Gfx942,
         }
     }
 
@@ -113,6 +141,10 @@ impl Target {
             110503 => Target::Gfx1153,
             120000 => Target::Gfx1200,
             120001 => Target::Gfx1201,
+            90006 => Target::Gfx906,
+            90008 => Target::Gfx908,
+            90010 => Target::Gfx90a,
+            90402 => Target::Gfx942,
             _ => return None,
         })
     }

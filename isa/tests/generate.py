@@ -20,6 +20,8 @@ S_NOP = 0xBF800000
 def disassemble(cases, cpu, wave64=False, features="", version="19"):
     """LLVM's (text or None, dwords) for each case, a tuple of at most three dwords."""
     wave = "+wavefrontsize64,-wavefrontsize32" if wave64 else "+wavefrontsize32,-wavefrontsize64"
+    if cpu.startswith("gfx9"):
+        wave = "+wavefrontsize64"  # the only size
     with tempfile.TemporaryDirectory() as directory:
         source, binary = directory + "/a.s", directory + "/a.o"
         with open(source, "w") as f:
@@ -267,6 +269,170 @@ def vbuffer(f, base):
     return (base | tfe | soffset, addressing << 30 | 1 << 23 | cache | srsrc << 9 | f.vgpr(), offset << 8 | vaddr)
 
 
+def gfx9_ssrc(f):
+    """Codes of gfx9, whose registers above s101 are FLAT_SCRATCH, XNACK_MASK, VCC, trap temporaries, M0."""
+    kind = f.r.random()
+    if kind < 0.45:
+        return f.r.randrange(102)
+    if kind < 0.70:
+        return f.r.choice([*range(128, 209), *range(240, 249), 242, 244, 248])
+    if kind < 0.90:
+        return f.r.choice([102, 103, 104, 106, 106, 107, 108, 123, 124, 124, 126, 126, 127, 235, 236, 237, 238, 251, 252, 253])
+    if kind < 0.97:
+        return 255
+    return f.bits(8)
+
+
+def gfx9_sgpr(f):
+    return f.r.choice([102, 106, 124, 126]) if f.chance(0.2) else f.r.randrange(102)
+
+
+def gfx9_src(f):
+    return 256 + f.vgpr() if f.chance(0.6) else gfx9_ssrc(f)
+
+
+def gfx9_dpp(f):
+    control = f.r.choice([f.bits(8), f.bits(8), 0x100 | f.bits(6), 0x130 | f.bits(2) << 2, 0x140, 0x141, 0x142, 0x143, 0x150 | f.bits(4)])
+    if f.chance(0.05):
+        control = f.bits(9)
+    masks = 0xFF if f.chance(0.5) else f.bits(8)
+    flags = f.bits(6) if f.chance(0.5) else 0
+    return 250, masks << 24 | (flags & 0x3E) << 18 | control << 8 | f.vgpr()
+
+
+def gfx9_sdwa(f, compare):
+    def source():
+        scalar = f.chance(0.2)
+        modifiers = f.bits(3) if f.chance(0.4) else 0
+        selection = f.r.randrange(7)  # 7 crashes LLVM's disassembler
+        return (gfx9_sgpr(f) if scalar else f.vgpr()), selection | modifiers << 3 | scalar << 7
+    (register, first), (_, second) = source(), source()
+    if compare:
+        middle = (0x80 | gfx9_sgpr(f)) if f.chance(0.5) else 0
+    else:
+        middle = f.r.randrange(7) | f.r.randrange(3) << 3
+        middle |= (f.bits(3) if f.chance(0.3) else 0) << 5
+    return 249, second << 24 | first << 16 | middle << 8 | register
+
+
+def gfx9_scalar(count):
+    def make(f, base):
+        word = base | gfx9_ssrc(f)
+        if count != 1:
+            word |= gfx9_ssrc(f) << 8
+        if count != 0:
+            word |= gfx9_sgpr(f) << 16
+        return (word, f.literal(), 0)
+    return make
+
+
+def gfx9_sopk(f, base):
+    return (base | gfx9_sgpr(f) << 16 | f.bits(16), f.literal(), 0)
+
+
+def gfx9_smem(f, base):
+    style, offset = f.bits(2), 0 if f.chance(0.2) else f.bits(21)
+    if not style & 1:
+        offset = gfx9_sgpr(f)
+    low = base | gfx9_sgpr(f) << 6 | f.r.randrange(51) | f.chance(0.3) << 16 | (style & 1) << 17 | (style >> 1) << 14
+    return (low, offset | (gfx9_sgpr(f) << 25 if style & 2 else 0), 0)
+
+
+def gfx9_short(sources):
+    def make(f, base):
+        word, second = base, f.literal()
+        src0 = gfx9_src(f)
+        kind = f.r.random()
+        if kind < 0.2:
+            src0, second = gfx9_dpp(f)
+        elif kind < 0.45:
+            src0, second = gfx9_sdwa(f, sources == "c")
+        if sources != "c":
+            word |= (f.vgpr() if f.chance(0.97) else 106) << 17
+        if sources != "1":
+            word |= f.vgpr() << 9
+        return (word | src0, second, 0)
+    return make
+
+
+def gfx9_vop3(f, base):
+    count = f.r.randrange(4)
+    sources = [(256 + f.vgpr() if f.chance(0.7) else gfx9_src(f)) if index < count else 0 for index in range(3)]
+    if count and f.chance(0.3):
+        sources[-1 if count == 3 and f.chance(0.5) else count - 1] = gfx9_sgpr(f)
+    first = base | (f.vgpr() if f.chance(0.7) else gfx9_sgpr(f))
+    second = sources[0] | sources[1] << 9 | sources[2] << 18
+    style = f.r.random()
+    if style < 0.3:  # modifiers
+        first |= (f.bits(count) << 8) | f.chance(0.3) << 15
+        second |= f.bits(count) << 29 | (f.bits(2) if f.chance(0.3) else 0) << 27
+    elif style < 0.4:  # halves
+        first |= (f.bits(count) | f.chance(0.5) << 3) << 11
+    elif style < 0.6:  # a scalar destination
+        first |= gfx9_sgpr(f) << 8
+    return (first, second, 0)
+
+
+def gfx9_vop3p(f, base):
+    count = f.r.choice([1, 2, 3, 3, 3])
+    even = f.chance(0.7)  # tuples begin at even registers from gfx90a on
+    register = lambda: f.vgpr() & ~even
+    source = lambda: 256 + register() if f.chance(0.75) else gfx9_src(f) & ~(even and 1)
+    sources = [source() if index < count else 0 for index in range(3)]
+    first = base | register()
+    second = sources[0] | sources[1] << 9 | sources[2] << 18
+    style = f.r.random()
+    if style < 0.4:
+        first |= 1 << 14
+        second |= 3 << 27
+    elif style < 0.7:
+        first |= f.bits(8) << 8
+        second |= f.bits(5) << 27
+    elif style < 0.8:  # registers of accumulation
+        first |= f.chance(0.5) << 15
+        second |= f.bits(2) << 27
+    return (first, second, 0)
+
+
+def gfx9_ds(f, base):
+    offset = 0 if f.chance(0.3) else f.bits(16)
+    if f.chance(0.1):
+        offset &= 0xFF
+    used, even = f.bits(4), ~f.chance(0.8)
+    second = sum((f.vgpr() & even if used >> index & 1 else 0) << (8 * index) for index in range(4))
+    return (base | f.chance(0.3) << 16 | f.chance(0.2) << 25 | offset, second, 0)
+
+
+def gfx9_flat(f, base):
+    offset = 0 if f.chance(0.3) else f.bits(13)
+    if not base & 0xC000 and f.chance(0.95):
+        offset &= 0xFFF
+    saddr = 127 if f.chance(0.5) else gfx9_sgpr(f)
+    if not base & 0xC000 and f.chance(0.9):  # FLAT has none
+        saddr = 0
+    used, even = f.bits(4), ~f.chance(0.8)
+    addr, data, vdst = ((f.vgpr() & even if used >> index & 1 or f.chance(0.5) else 0) for index in range(3))
+    cache = f.bits(2) << 16 | f.chance(0.3) << 25 if f.chance(0.4) else 0
+    return (base | cache | f.chance(0.05) << 13 | offset, vdst << 24 | f.chance(0.2) << 23 | saddr << 16 | data << 8 | addr, 0)
+
+
+def gfx9_buffer(bits):
+    def make(f, base):
+        offset = 0 if f.chance(0.3) else f.bits(12)
+        soffset = gfx9_ssrc(f)
+        addressing = f.bits(2) if f.chance(0.7) else 0
+        second = soffset << 24 | f.r.randrange(25) << 16 | (f.vgpr() & ~f.chance(0.8)) << 8
+        if addressing or f.chance(0.3):
+            second |= f.vgpr() & ~1
+        if f.chance(0.3):  # cache policy, and the high bits of the second dword
+            second |= f.bits(3) << 21
+            base |= f.r.choice([f.bits(bits) << 14 & ~(1 << 16), 1 << 14, 1 << 17, 1 << 15]) if bits else f.bits(1) << 14
+        elif bits and f.chance(0.1):
+            base |= 1 << 16
+        return (base | offset | addressing << 12 | (0 if bits else f.bits(7) << 19), second, 0)
+    return make
+
+
 # name: first opcode number's dword, opcode shift and width, maker, cases kept
 FORMATS = {
     "sop1": (0xBE800000, 8, 8, sop1, 5),
@@ -300,6 +466,27 @@ FORMATS_GFX12 = {
     "vbuffer": (0xC4000000, 14, 7, vbuffer, 6),
 }
 
+# gfx9, whose vector formats have no wave32.
+FORMATS_GFX9 = {
+    "sop1": (0xBE800000, 8, 8, gfx9_scalar(1), 5),
+    "sop2": (0x80000000, 23, 7, gfx9_scalar(2), 6),
+    "sopc": (0xBF000000, 16, 7, gfx9_scalar(0), 5),
+    "sopk": (0xB0000000, 23, 5, gfx9_sopk, 8),
+    "sopp": (0xBF800000, 16, 7, sopp, 12),
+    "smem": (0xC0000000, 18, 8, gfx9_smem, 8),
+    "vop1": (0x7E000000, 9, 8, gfx9_short("1"), 12),
+    "vop2": (0x00000000, 25, 6, gfx9_short("2"), 16),
+    "vopc": (0x7C000000, 17, 8, gfx9_short("c"), 6),
+    "vop3": (0xD0000000, 16, 10, gfx9_vop3, 8),
+    "vop3p": (0xD3800000, 16, 7, gfx9_vop3p, 16),
+    "ds": (0xD8000000, 17, 8, gfx9_ds, 6),
+    "flat": (0xDC000000, 18, 7, gfx9_flat, 6),
+    "scratch": (0xDC004000, 18, 7, gfx9_flat, 9),
+    "global": (0xDC008000, 18, 7, gfx9_flat, 6),
+    "mubuf": (0xE0000000, 18, 7, gfx9_buffer(4), 8),
+    "mtbuf": (0xE8000000, 15, 4, gfx9_buffer(0), 24),
+}
+
 # Operations of gfx12 that LLVM 19 does not know: format and number.
 LATER_GFX12 = [("sop1", 83), ("vop3", 784), ("vopd", 12), ("vopd", 13), ("ds", 20), ("ds", 205)]
 
@@ -319,8 +506,12 @@ def write(path, cpu, wave64, scale, formats=FORMATS, features="", version="19", 
         cases = []
         for number in range(1 << width):
             word = base | number << shift
+            if name == "vop3" and base == 0xD0000000 and word >> 23 == 0x1A7:
+                continue  # VOP3P
             if name == "sop2" and word >> 28 >= 0xB or name == "sopk" and word >> 23 >= 0x17D or name == "vop2" and number >= 0x3E:
                 continue  # another format's prefix
+            if formats is FORMATS_GFX9:  # LLVM has some operations without operands only if all else is zero
+                cases += [(number, (word | bits, 0, 0)) for bits in (0, 1 << 16)]
             cases += [(number, make(fields, word)) for _ in range(wanted * 12)]
         results = disassemble([case for _, case in cases], cpu, wave64, features, version)
         accepted, rejected, marked = {}, {}, {}
@@ -350,6 +541,10 @@ def main():
     write("gfx1200.wave64.llvm19.txt", "gfx1200", True, 0.1, FORMATS_GFX12)
     later = {f"{format} {number}": only(FORMATS_GFX12, format, number) for format, number in LATER_GFX12}
     write("gfx1201.later.llvm22.txt", "gfx1201", False, 1.0, later, version="22")
+    write("gfx906.llvm19.txt", "gfx906", True, 0.5, FORMATS_GFX9)
+    write("gfx908.llvm19.txt", "gfx908", True, 0.3, FORMATS_GFX9)
+    write("gfx90a.llvm19.txt", "gfx90a", True, 0.6, FORMATS_GFX9)
+    write("gfx942.llvm19.txt", "gfx942", True, 0.6, FORMATS_GFX9)
     # Halves of 16-bit registers, which LLVM 19 takes for an invalid register or ignores.
     halves = re.compile(r"v\d+\.h|op_sel")
     short = {name: FORMATS[name] for name in ("vop1", "vop2", "vopc", "vop3")}

@@ -48,13 +48,15 @@ pub fn decode(target: Target, words: &[u32]) -> Result<Instruction, DecodeError>
         Format::Vop2 => decoder.vop2(first)?,
         Format::Vopc => decoder.vopc(first)?,
         Format::Vop3 => decoder.vop3(first)?,
+        Format::Vop3p if opcode.info().flags.contains(Flags::MATRIX) => decoder.matrix(first)?,
         Format::Vop3p => decoder.vop3p(first)?,
         Format::Vinterp => decoder.vinterp(first)?,
         Format::Vopd => decoder.vopd(first)?,
         Format::Ds => decoder.ds(first)?,
         Format::Flat | Format::Global | Format::Scratch => decoder.flat(first)?,
-        Format::Mubuf => decoder.mubuf(first)?,
-        Format::Mtbuf | Format::Mimg | Format::Exp | Format::Ldsdir => {
+        Format::Mubuf => decoder.buffer(first, &encoding.mubuf)?,
+        Format::Mtbuf => decoder.buffer(first, &encoding.mtbuf)?,
+        Format::Mimg | Format::Exp | Format::Ldsdir => {
             return Err(DecodeError::UnsupportedFormat { format });
         }
     };
@@ -121,6 +123,12 @@ impl Decoder<'_> {
             1 => info.flags.contains(Flags::REGISTER_SRC1),
             _ => false,
         };
+        if code == Src::LITERAL_CODE.into() && self.has_long_form() && !self.encoding.long_vop3 {
+            return Err(self.reserved(field, code));
+        }
+        if self.encoding.special_sources.contains(&code) {
+            return Ok(Src(code as u16));
+        }
         let valid = match kind {
             OperandKind::Mask => code < 128,
             OperandKind::SparseIndex => code >= 256,
@@ -141,6 +149,19 @@ impl Decoder<'_> {
         }
     }
 
+    fn has_long_form(&self) -> bool {
+        matches!(self.format, Format::Vop3 | Format::Vop3p | Format::Vinterp)
+    }
+
+    /// The register code of gfx11 that means the same.
+    fn normalised(&self, code: u32) -> Option<u32> {
+        match code {
+            125 if self.encoding.m0 == 124 => None,
+            _ if code == self.encoding.m0 => Some(Src::M0.0.into()),
+            _ => Some(code),
+        }
+    }
+
     /// A scalar register that can begin an operand of so many dwords. Pairs cannot be M0 or begin
     /// with the high half of VCC or EXEC; longer ones are SGPRs, trap temporaries or NULL.
     fn scalar_register(
@@ -149,12 +170,16 @@ impl Decoder<'_> {
         code: u32,
         dwords: u8,
     ) -> Result<Src, DecodeError> {
+        let named = code;
+        let Some(code) = self.normalised(code) else { return Err(self.reserved(field, named)) };
+        let sgprs = self.encoding.sgprs;
         let valid = match (dwords, code) {
             (0 | 1, _) => code < 128,
             (2, 107 | 125 | 127) => false,
+            (2, 103 | 105) if code > sgprs => false,
             (2, _) => code < 128,
             (_, 124) => true,
-            (_, 0..=105) => (code & !3) + u32::from(dwords) <= 106,
+            (_, 0..=105) => (code & !3) + u32::from(dwords) <= sgprs,
             (_, 108..=123) => (code & !3) + u32::from(dwords) <= 124,
             _ => false,
         };

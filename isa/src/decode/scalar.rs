@@ -26,7 +26,11 @@ impl Decoder<'_> {
 
     pub(super) fn sopc(&mut self, word: u64) -> Result<Fields, DecodeError> {
         let ssrc0 = self.source(0, "ssrc0", bits(word, 0, 8))?;
-        let ssrc1 = self.source(1, "ssrc1", bits(word, 8, 8))?;
+        let ssrc1 = match self.opcode {
+            // Which operands are indexed, not an operand.
+            Opcode::S_SET_GPR_IDX_ON => Src(bits(word, 8, 8) as u16),
+            _ => self.source(1, "ssrc1", bits(word, 8, 8))?,
+        };
         Ok(Fields::Sopc { ssrc0, ssrc1 })
     }
 

@@ -1,14 +1,18 @@
 //! Vector ALU formats.
 
 use super::{Decoder, bits};
+use crate::encoding::Accumulators;
 use crate::{
-    DecodeError, Dpp, DualOp, Fields, Flags, Format, OpInfo, Opcode, OperandKind, Src, Valu,
+    DecodeError, Dpp, DualOp, Fields, Flags, Format, OpInfo, Opcode, OperandKind, Sdwa, Select,
+    Src, Valu,
 };
 
 /// What 9-bit `src0` says besides an operand: the DPP dword that follows.
 const DPP8: u32 = 233;
 const DPP8_FETCH_INACTIVE: u32 = 234;
 const DPP16: u32 = 250;
+/// Or the SDWA dword.
+const SDWA: u32 = 249;
 
 impl Decoder<'_> {
     pub(super) fn vop1(&mut self, word: u64) -> Result<Fields, DecodeError> {
@@ -19,9 +23,12 @@ impl Decoder<'_> {
             self.short_source0(&mut valu, bits(word, 0, 9))?;
         }
         if info.flags.contains(Flags::SCALAR_DST) {
-            self.check_sdst(valu.vdst)?;
+            valu.vdst = self.named_sdst(valu.vdst)?;
         }
-        split_halves(&mut valu, info);
+        if self.opcode == Opcode::V_ACCVGPR_MOV_B32 {
+            valu.src[0].0 += 256;
+        }
+        self.split_halves(&mut valu, info);
         Ok(Fields::Valu(valu))
     }
 
@@ -30,13 +37,19 @@ impl Decoder<'_> {
         let mut valu = neutral(info);
         valu.vdst = self.vgpr("vdst", bits(word, 17, 8), info.dst)?;
         self.short_source0(&mut valu, bits(word, 0, 9))?;
-        let vsrc1 = self.source(1, "vsrc1", 256 + bits(word, 9, 8))?;
+        let vsrc1 = self.short_source1(&valu, bits(word, 9, 8))?;
         match self.opcode {
-            Opcode::V_FMAMK_F32 | Opcode::V_FMAMK_F16 => {
+            Opcode::V_FMAMK_F32
+            | Opcode::V_FMAMK_F16
+            | Opcode::V_MADMK_F32
+            | Opcode::V_MADMK_F16 => {
                 valu.src[1] = self.read_literal()?;
                 valu.src[2] = vsrc1;
             }
-            Opcode::V_FMAAK_F32 | Opcode::V_FMAAK_F16 => {
+            Opcode::V_FMAAK_F32
+            | Opcode::V_FMAAK_F16
+            | Opcode::V_MADAK_F32
+            | Opcode::V_MADAK_F16 => {
                 valu.src[1] = vsrc1;
                 valu.src[2] = self.read_literal()?;
             }
@@ -48,23 +61,26 @@ impl Decoder<'_> {
         if info.flags.contains(Flags::SDST) {
             valu.sdst = Src::VCC_LO.0 as u8;
         }
-        split_halves(&mut valu, info);
+        self.split_halves(&mut valu, info);
         Ok(Fields::Valu(valu))
     }
 
     pub(super) fn vopc(&mut self, word: u64) -> Result<Fields, DecodeError> {
         let info = self.opcode.info();
         let mut valu = neutral(info);
+        valu.sdst = self.compare_destination(info, Src::VCC_LO.0 as u8);
+        if !self.encoding.dpp8 && bits(word, 0, 9) == DPP16 {
+            return Err(DecodeError::InvalidDpp { opcode: self.opcode, control: None });
+        }
         self.short_source0(&mut valu, bits(word, 0, 9))?;
-        valu.src[1] = self.source(1, "vsrc1", 256 + bits(word, 9, 8))?;
-        valu.sdst = compare_destination(info, Src::VCC_LO.0 as u8);
-        split_halves(&mut valu, info);
+        valu.src[1] = self.short_source1(&valu, bits(word, 9, 8))?;
+        self.split_halves(&mut valu, info);
         Ok(Fields::Valu(valu))
     }
 
     pub(super) fn vop3(&mut self, word: u64) -> Result<Fields, DecodeError> {
         let info = self.opcode.info();
-        if info.flags.contains(Flags::NO_VOP3) {
+        if info.flags.contains(Flags::NO_VOP3) && !self.encoding.long_forms.contains(&self.opcode) {
             let number = self.encoding.table(self.format).number.get(word.into()) as u16;
             return Err(DecodeError::UnknownOpcode { format: self.format, number });
         }
@@ -76,7 +92,7 @@ impl Decoder<'_> {
             ..neutral(info)
         };
         if info.flags.contains(Flags::SDST) {
-            valu.sdst = bits(word, 8, 7) as u8;
+            valu.sdst = self.scalar_register("sdst", bits(word, 8, 7), 1)?.0 as u8;
         } else {
             valu.abs = bits(word, 8, 3) as u8;
             valu.op_sel = bits(word, 11, 4) as u8;
@@ -84,17 +100,22 @@ impl Decoder<'_> {
         valu.neg = bits(word, 61, 3) as u8;
         valu.omod = bits(word, 59, 2) as u8;
         if info.dst == OperandKind::Mask {
-            valu.sdst = compare_destination(info, valu.vdst);
-            if !info.flags.contains(Flags::WRITES_EXEC) {
-                self.check_sdst(valu.vdst)?;
+            if !info.flags.contains(Flags::WRITES_EXEC) || self.encoding.cmpx_writes_sdst {
+                valu.vdst = self.named_sdst(valu.vdst)?;
             }
+            valu.sdst = self.compare_destination(info, valu.vdst);
             valu.vdst = 0;
         }
         if info.flags.contains(Flags::SCALAR_DST) {
-            self.check_sdst(valu.vdst)?;
+            valu.vdst = self.named_sdst(valu.vdst)?;
         }
         self.vgpr("vdst", valu.vdst.into(), info.dst)?;
         mask_modifiers(&mut valu, info);
+        let has_op_sel =
+            info.flags.contains(Flags::OP_SEL) && !self.encoding.no_op_sel.contains(&self.opcode);
+        if !self.encoding.true16 && !has_op_sel {
+            valu.op_sel = 0;
+        }
         self.sources(&mut valu.src, &mut valu.dpp, info, word)?;
         Ok(Fields::Valu(valu))
     }
@@ -139,6 +160,55 @@ impl Decoder<'_> {
         })
     }
 
+    /// Matrix operations and the moves of accumulation registers.
+    pub(super) fn matrix(&mut self, word: u64) -> Result<Fields, DecodeError> {
+        let info = self.opcode.info();
+        let word = self.second(word)?;
+        let accumulates = match self.encoding.accumulators {
+            Accumulators::Always => true,
+            Accumulators::ByBit => bits(word, 15, 1) != 0,
+        };
+        let sparse = info.flags.contains(Flags::READS_DST);
+        // Of the destination, then of each source.
+        let files = match self.opcode {
+            Opcode::V_ACCVGPR_READ_B32 => [false, true, false, false],
+            Opcode::V_ACCVGPR_WRITE_B32 => [true, false, false, false],
+            _ => {
+                let [first, second] = [59, 60].map(|bit| bits(word, bit, 1) != 0);
+                [accumulates, first, second, accumulates && !sparse]
+            }
+        };
+        let file = |accumulation: bool, number: u8| {
+            Src(u16::from(number) + if accumulation { 512 } else { 256 })
+        };
+        let vdst = self.vgpr("vdst", bits(word, 0, 8), info.dst)?;
+        let mut src = [Src(0); 3];
+        for index in 0..usize::from(info.src_count()) {
+            let code = bits(word, 32 + 9 * index as u32, 9);
+            src[index] = match code {
+                256..512 => {
+                    file(files[index + 1], self.vgpr(SOURCES[index], code - 256, info.src[index])?)
+                }
+                // The addend may be a constant.
+                128..=208 | 240..=248 if index == 2 && !sparse => Src(code as u16),
+                // So may what is moved.
+                _ if self.opcode == Opcode::V_ACCVGPR_WRITE_B32 => {
+                    self.source(index, SOURCES[index], code)?
+                }
+                _ => return Err(self.reserved(SOURCES[index], code)),
+            };
+        }
+        let multiplies = info.src_count() > 1;
+        let field = |low, width| if multiplies { bits(word, low, width) as u8 } else { 0 };
+        Ok(Fields::Matrix {
+            vdst: file(files[0], vdst),
+            src,
+            cbsz: field(8, 3),
+            abid: field(11, 4),
+            blgp: field(61, 3),
+        })
+    }
+
     /// VOPD: two operations with one literal between them. V_DUAL_FMAMK and V_DUAL_FMAAK read the
     /// literal although neither `src0` nor `vsrc1` names it.
     pub(super) fn vopd(&mut self, word: u64) -> Result<Fields, DecodeError> {
@@ -174,7 +244,8 @@ impl Decoder<'_> {
     /// Source 0 of a 32-bit encoding, which may announce a literal or a DPP dword.
     fn short_source0(&mut self, valu: &mut Valu, code: u32) -> Result<(), DecodeError> {
         match code {
-            DPP8 | DPP8_FETCH_INACTIVE | DPP16 => {
+            SDWA if self.encoding.sdwa => self.sdwa(valu)?,
+            _ if self.announces_dpp(code) => {
                 let (src, dpp, modifiers) = self.dpp(code)?;
                 valu.src[0] = src;
                 valu.dpp = Some(dpp);
@@ -185,6 +256,87 @@ impl Decoder<'_> {
             }
             _ => valu.src[0] = self.source(0, "src0", code)?,
         }
+        Ok(())
+    }
+
+    /// Source 1 of a 32-bit encoding, a VGPR unless SDWA says otherwise.
+    fn short_source1(&mut self, valu: &Valu, code: u32) -> Result<Src, DecodeError> {
+        // SDWA's dword marks a scalar second source by its highest bit.
+        let scalar = valu.sdwa.is_some() && self.words.get(1).is_some_and(|word| word >> 31 != 0);
+        if scalar {
+            return self.sdwa_scalar("vsrc1", code);
+        }
+        self.source(1, "vsrc1", 256 + code)
+    }
+
+    /// A scalar source of SDWA: a register or an inline constant.
+    fn sdwa_scalar(&self, field: &'static str, code: u32) -> Result<Src, DecodeError> {
+        match code {
+            0..128 => self.scalar_register(field, code, 1),
+            128..=208 | 240..=248 => Ok(Src(code as u16)),
+            _ => Err(self.reserved(field, code)),
+        }
+    }
+
+    fn announces_dpp(&self, code: u32) -> bool {
+        match code {
+            DPP8 | DPP8_FETCH_INACTIVE => self.encoding.dpp8,
+            DPP16 => true,
+            _ => false,
+        }
+    }
+
+    /// The SDWA dword: source 0, parts of the operands, modifiers, and of compares the destination.
+    fn sdwa(&mut self, valu: &mut Valu) -> Result<(), DecodeError> {
+        let info = self.opcode.info();
+        let invalid = DecodeError::InvalidSdwa { opcode: self.opcode };
+        if !info.allows_sdwa() {
+            return Err(invalid);
+        }
+        let word = u64::from(self.dword()?);
+        let select = |low| {
+            Ok(match bits(word, low, 3) {
+                0 => Select::Byte0,
+                1 => Select::Byte1,
+                2 => Select::Byte2,
+                3 => Select::Byte3,
+                4 => Select::Word0,
+                5 => Select::Word1,
+                6 => Select::Dword,
+                _ => return Err(invalid),
+            })
+        };
+        let code = bits(word, 0, 8);
+        valu.src[0] = match bits(word, 23, 1) {
+            0 => self.source(0, "src0", 256 + code)?,
+            _ => self.sdwa_scalar("src0", code)?,
+        };
+        let mut sdwa = Sdwa {
+            dst_sel: Select::Dword,
+            dst_unused: 0,
+            src_sel: [select(16)?, Select::Dword],
+            sext: [bits(word, 19, 1) != 0, bits(word, 27, 1) != 0],
+        };
+        if info.src_count() > 1 {
+            sdwa.src_sel[1] = select(24)?;
+        }
+        if self.format == Format::Vopc {
+            if bits(word, 15, 1) != 0 {
+                valu.sdst = self.scalar_register("sdst", bits(word, 8, 7), 2)?.0 as u8;
+            }
+        } else {
+            sdwa.dst_sel = select(8)?;
+            sdwa.dst_unused = bits(word, 11, 2) as u8;
+            if sdwa.dst_unused > 2 {
+                return Err(invalid);
+            }
+            valu.clamp = bits(word, 13, 1) != 0;
+            valu.omod = bits(word, 14, 2) as u8;
+        }
+        valu.neg = (bits(word, 20, 1) | bits(word, 28, 1) << 1) as u8;
+        valu.abs = (bits(word, 21, 1) | bits(word, 29, 1) << 1) as u8;
+        mask_modifiers(valu, info);
+        valu.sdwa = Some(sdwa);
         Ok(())
     }
 
@@ -200,7 +352,9 @@ impl Decoder<'_> {
         for index in 0..usize::from(info.src_count()) {
             let code = bits(word, 32 + 9 * index as u32, 9);
             match code {
-                DPP8 | DPP8_FETCH_INACTIVE | DPP16 if index == 0 => control = Some(code),
+                _ if index == 0 && self.encoding.long_vop3 && self.announces_dpp(code) => {
+                    control = Some(code);
+                }
                 // The DPP dword takes the literal's place.
                 255 if control.is_some() => return Err(self.reserved(SOURCES[index], code)),
                 // LLVM's VOP3P DPP operand class; VOP3's may be scalar.
@@ -220,7 +374,9 @@ impl Decoder<'_> {
 
     /// The DPP dword: source VGPR, movement, and the modifier bits only DPP16 has.
     fn dpp(&mut self, code: u32) -> Result<(Src, Dpp, u32), DecodeError> {
-        if !self.opcode.info().allows_dpp() {
+        let info = self.opcode.info();
+        let (first, last) = self.encoding.dpp16_wide;
+        if !info.allows_dpp() && (first > last || !info.allows_wide_dpp()) {
             return Err(DecodeError::InvalidDpp { opcode: self.opcode, control: None });
         }
         let word = u64::from(self.dword()?);
@@ -233,31 +389,47 @@ impl Decoder<'_> {
             return Ok((source, Dpp::Dpp8 { sel, fi: code == DPP8_FETCH_INACTIVE }, 0));
         }
         let ctrl = bits(word, 8, 9) as u16;
-        match ctrl {
-            0..=0xff
-            | 0x101..=0x10f
-            | 0x111..=0x11f
-            | 0x121..=0x12f
-            | 0x140
-            | 0x141
-            | 0x150..=0x16f => {}
-            _ => {
-                return Err(DecodeError::InvalidDpp { opcode: self.opcode, control: Some(ctrl) });
-            }
+        let within = |&(first, last): &(u16, u16)| (first..=last).contains(&ctrl);
+        let wide = !info.allows_dpp();
+        if !self.encoding.dpp16.iter().any(within) || wide && !within(&(first, last)) {
+            return Err(DecodeError::InvalidDpp { opcode: self.opcode, control: Some(ctrl) });
         }
         let dpp = Dpp::Dpp16 {
             ctrl,
             row_mask: bits(word, 28, 4) as u8,
             bank_mask: bits(word, 24, 4) as u8,
             bound_ctrl: bits(word, 19, 1) != 0,
-            fi: bits(word, 18, 1) != 0,
+            fi: self.encoding.dpp8 && bits(word, 18, 1) != 0,
         };
         Ok((source, dpp, bits(word, 20, 4)))
     }
 
-    /// Scalar destinations in an 8-bit field reach only to EXEC.
-    fn check_sdst(&self, code: u8) -> Result<(), DecodeError> {
-        if code < 128 { Ok(()) } else { Err(self.reserved("vdst", code.into())) }
+    /// A scalar destination in an 8-bit field.
+    fn named_sdst(&self, code: u8) -> Result<u8, DecodeError> {
+        Ok(self.scalar_register("vdst", code.into(), 1)?.0 as u8)
+    }
+
+    fn compare_destination(&self, info: &OpInfo, named: u8) -> u8 {
+        let exec_only = info.flags.contains(Flags::WRITES_EXEC) && !self.encoding.cmpx_writes_sdst;
+        if exec_only { Src::EXEC_LO.0 as u8 } else { named }
+    }
+
+    /// In 32-bit encodings a 16-bit operand names a half of one of the first 128 VGPRs: bit 7 of the
+    /// register number is the half. It moves to `op_sel`, where VOP3 has it.
+    fn split_halves(&self, valu: &mut Valu, info: &OpInfo) {
+        if !self.encoding.true16 {
+            return;
+        }
+        for (index, (src, kind)) in valu.src.iter_mut().zip(info.src).enumerate() {
+            if kind.is_16_bit() && src.0 >= 256 + 128 {
+                src.0 -= 128;
+                valu.op_sel |= 1 << index;
+            }
+        }
+        if info.dst.is_16_bit() && valu.vdst >= 128 {
+            valu.vdst -= 128;
+            valu.op_sel |= 1 << 3;
+        }
     }
 }
 
@@ -276,13 +448,10 @@ fn neutral(info: &OpInfo) -> Valu {
         clamp: false,
         omod: 0,
         dpp: None,
+        sdwa: None,
         vop3: false,
         wait_exp: 0,
     }
-}
-
-fn compare_destination(info: &OpInfo, named: u8) -> u8 {
-    if info.flags.contains(Flags::WRITES_EXEC) { Src::EXEC_LO.0 as u8 } else { named }
 }
 
 /// Clears modifiers of operands that have none: negate and absolute value of what is no float,
@@ -306,20 +475,5 @@ fn mask_modifiers(valu: &mut Valu, info: &OpInfo) {
         valu.op_sel = 0;
     } else if !info.flags.contains(Flags::OP_SEL) {
         valu.op_sel &= halves;
-    }
-}
-
-/// In 32-bit encodings a 16-bit operand names a half of one of the first 128 VGPRs: bit 7 of the
-/// register number is the half. It moves to `op_sel`, where VOP3 has it.
-fn split_halves(valu: &mut Valu, info: &OpInfo) {
-    for (index, (src, kind)) in valu.src.iter_mut().zip(info.src).enumerate() {
-        if kind.is_16_bit() && src.0 >= 256 + 128 {
-            src.0 -= 128;
-            valu.op_sel |= 1 << index;
-        }
-    }
-    if info.dst.is_16_bit() && valu.vdst >= 128 {
-        valu.vdst -= 128;
-        valu.op_sel |= 1 << 3;
     }
 }

@@ -24,7 +24,9 @@ impl Text<'_, '_> {
                 }
             }
             Fields::Sop2 { sdst, ssrc0, ssrc1 } => {
-                self.sgpr(sdst, info.dst.dwords(self.wave32))?;
+                if info.dst != OperandKind::None {
+                    self.sgpr(sdst, info.dst.dwords(self.wave32))?;
+                }
                 self.source(ssrc0, kind0)?;
                 if opcode == Opcode::S_FMAMK_F32 {
                     self.literal()?;
@@ -34,6 +36,10 @@ impl Text<'_, '_> {
                     self.literal()?;
                 }
                 Ok(())
+            }
+            Fields::Sopc { ssrc0, ssrc1 } if opcode == Opcode::S_SET_GPR_IDX_ON => {
+                self.source(ssrc0, kind0)?;
+                self.register_index_mode(ssrc1.0)
             }
             Fields::Sopc { ssrc0, ssrc1 } => {
                 // LLVM prints half-precision constants as integers here.
@@ -83,7 +89,9 @@ impl Text<'_, '_> {
             | Opcode::S_TTRACEDATA
             | Opcode::S_ICACHE_INV
             | Opcode::S_BARRIER
-            | Opcode::S_BARRIER_LEAVE => Ok(()),
+            | Opcode::S_BARRIER_LEAVE
+            | Opcode::S_SET_GPR_IDX_OFF => Ok(()),
+            Opcode::S_SET_GPR_IDX_MODE => self.register_index_mode(simm16),
             Opcode::S_ENDPGM if simm16 == 0 => Ok(()),
             Opcode::S_ENDPGM => self.decimal(simm16),
             Opcode::S_WAITCNT => self.wait_counts(simm16),
@@ -127,10 +135,19 @@ impl Text<'_, '_> {
 
     /// S_WAITCNT: a counter that is waited for nothing is left out, unless all are.
     fn wait_counts(&mut self, simm16: u16) -> fmt::Result {
+        let layout = &self.encoding.wait_counts;
+        let fields = |simm16: u16| {
+            let bits = simm16.into();
+            let [low, high] = layout.vmcnt;
+            let vmcnt = low.get(bits) | high.get(bits) << low.width();
+            [vmcnt, layout.expcnt.get(bits), layout.lgkmcnt.get(bits)]
+        };
+        let ([vmcnt, expcnt, lgkmcnt], [no_vmcnt, no_expcnt, no_lgkmcnt]) =
+            (fields(simm16), fields(u16::MAX));
         let counts = [
-            ("vmcnt", simm16 >> 10, 63),
-            ("expcnt", simm16 & 7, 7),
-            ("lgkmcnt", simm16 >> 4 & 63, 63),
+            ("vmcnt", vmcnt, no_vmcnt),
+            ("expcnt", expcnt, no_expcnt),
+            ("lgkmcnt", lgkmcnt, no_lgkmcnt),
         ];
         let all = counts.iter().all(|&(_, count, none)| count == none);
         for (name, count, none) in counts {
@@ -162,6 +179,23 @@ impl Text<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// S_SET_GPR_IDX_ON and _MODE: which operands are indexed.
+    fn register_index_mode(&mut self, mode: u16) -> fmt::Result {
+        if mode > 15 {
+            return self.hex(mode);
+        }
+        self.separate()?;
+        self.f.write_str("gpr_idx(")?;
+        let mut comma = "";
+        for (bit, name) in ["SRC0", "SRC1", "SRC2", "DST"].into_iter().enumerate() {
+            if mode >> bit & 1 != 0 {
+                write!(self.f, "{comma}{name}")?;
+                comma = ",";
+            }
+        }
+        self.f.write_char(')')
     }
 
     /// S_DELAY_ALU (RDNA3 ISA document, S_DELAY_ALU): two dependencies and how many instructions the
@@ -201,6 +235,25 @@ impl Text<'_, '_> {
     /// S_SENDMSG and S_SENDMSG_RTN.
     fn message(&mut self, simm16: u16) -> fmt::Result {
         self.separate()?;
+        if self.encoding.message_operations {
+            let (id, operation, stream) = (simm16 & 15, simm16 >> 4 & 7, simm16 >> 8 & 3);
+            return match (
+                name(self.encoding.messages, id),
+                message_operation(id, operation, stream),
+            ) {
+                (Some(name), Some("")) => write!(self.f, "sendmsg({name})"),
+                (Some(name), Some(operation)) if id == 15 || operation == "GS_OP_NOP" => {
+                    write!(self.f, "sendmsg({name}, {operation})")
+                }
+                (Some(name), Some(operation)) => {
+                    write!(self.f, "sendmsg({name}, {operation}, {stream})")
+                }
+                _ if simm16 & 0xfc80 == 0 => {
+                    write!(self.f, "sendmsg({id}, {operation}, {stream})")
+                }
+                _ => write!(self.f, "{simm16}"),
+            };
+        }
         match name(self.encoding.messages, simm16 & 0xff) {
             Some(name) => write!(self.f, "sendmsg({name})"),
             None if simm16 > 0xff => write!(self.f, "{simm16}"),
@@ -255,4 +308,21 @@ impl Text<'_, '_> {
 /// The name of a number in a table of them.
 fn name(names: &'static [(u16, &'static str)], number: u16) -> Option<&'static str> {
     names.iter().find(|&&(known, _)| known == number).map(|&(_, name)| name)
+}
+
+/// The operation of a gfx9 message; empty for messages that have none, `None` where the combination means nothing
+/// (LLVM's AMDGPUBaseInfo.cpp, `isValidMsgOp` and `isValidMsgStream`).
+fn message_operation(id: u16, operation: u16, stream: u16) -> Option<&'static str> {
+    match (id, operation, stream) {
+        (3, 0, 0) => Some("GS_OP_NOP"),
+        (2 | 3, 1, _) => Some("GS_OP_CUT"),
+        (2 | 3, 2, _) => Some("GS_OP_EMIT"),
+        (2 | 3, 3, _) => Some("GS_OP_EMIT_CUT"),
+        (15, 1, 0) => Some("SYSMSG_OP_ECC_ERR_INTERRUPT"),
+        (15, 2, 0) => Some("SYSMSG_OP_REG_RD"),
+        (15, 4, 0) => Some("SYSMSG_OP_TTRACE_PC"),
+        (2 | 3 | 15, ..) => None,
+        (_, 0, 0) => Some(""),
+        _ => None,
+    }
 }

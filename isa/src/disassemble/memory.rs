@@ -3,6 +3,7 @@
 use core::fmt::{self, Write};
 
 use super::Text;
+use crate::encoding::ZeroOffset;
 use crate::{Fields, Flags, Opcode, OperandKind, Src};
 
 impl Text<'_, '_> {
@@ -13,21 +14,28 @@ impl Text<'_, '_> {
         self.mnemonic(opcode, "")?;
         let info = opcode.info();
         match opcode {
-            Opcode::S_GL1_INV | Opcode::S_DCACHE_INV => return Ok(()),
             Opcode::S_PREFETCH_INST
             | Opcode::S_PREFETCH_INST_PC_REL
             | Opcode::S_PREFETCH_DATA
             | Opcode::S_BUFFER_PREFETCH_DATA
             | Opcode::S_PREFETCH_DATA_PC_REL => return self.prefetch(opcode, fields),
+            _ if info.dst == OperandKind::None && info.src_count() == 0 => return Ok(()),
+            Opcode::S_DCACHE_DISCARD | Opcode::S_DCACHE_DISCARD_X2 => {}
             // The probes' `sdata` is an immediate.
             Opcode::S_ATC_PROBE | Opcode::S_ATC_PROBE_BUFFER => {
                 self.integer(sdata.into())?;
             }
             _ => self.sgpr(sdata, info.dst.dwords(self.wave32))?,
         }
+        if info.src_count() == 0 {
+            return Ok(());
+        }
         self.sgpr(sbase, info.src[0].dwords(self.wave32))?;
-        // Only gfx12 has an offset of zero written.
-        let shown = offset != 0 || self.encoding.smem.scope.exists();
+        let shown = match self.encoding.smem.zero_offset {
+            ZeroOffset::Never => offset != 0,
+            ZeroOffset::Alone => offset != 0 || soffset == Src::NULL,
+            ZeroOffset::Always => true,
+        };
         if soffset != Src::NULL || !shown {
             self.source(soffset, OperandKind::B32)?;
             if shown {
@@ -40,9 +48,12 @@ impl Text<'_, '_> {
             let sign = if offset < 0 { "-" } else { "" };
             write!(self.f, "{sign}{:#x}", offset.unsigned_abs())?;
         }
+        if info.dst == OperandKind::None {
+            return Ok(());
+        }
         self.flag("glc", glc)?;
         self.flag("dlc", dlc)?;
-        if info.dst == OperandKind::None { Ok(()) } else { self.scoped(opcode, th, scope) }
+        self.scoped(opcode, th, scope)
     }
 
     /// Prefetches have their offset before the register that adds to it, and the length in the field
@@ -61,20 +72,21 @@ impl Text<'_, '_> {
     }
 
     pub(super) fn ds(&mut self, opcode: Opcode, fields: &Fields) -> fmt::Result {
-        let &Fields::Ds { vdst, addr, data0, data1, offset0, offset1, gds } = fields else {
+        let &Fields::Ds { vdst, addr, data0, data1, offset0, offset1, gds, acc } = fields else {
             return Ok(());
         };
         self.mnemonic(opcode, "")?;
         let info = opcode.info();
         if info.dst != OperandKind::None {
-            self.vgpr(vdst, info.dst.dwords(self.wave32))?;
+            self.data_vgpr(vdst, info.dst.dwords(self.wave32), acc)?;
         }
         if has_address(opcode) {
-            self.vgpr(addr, 1)?;
+            // What GWS operations have there is data.
+            self.data_vgpr(addr, 1, acc && opcode.name().starts_with("DS_GWS"))?;
         }
         for (data, kind) in [data0, data1].into_iter().zip(info.src) {
             if kind != OperandKind::None {
-                self.vgpr(data, kind.dwords(self.wave32))?;
+                self.data_vgpr(data, kind.dwords(self.wave32), acc)?;
             }
         }
         let offset = u16::from_le_bytes([offset0, offset1]);
@@ -132,8 +144,21 @@ impl Text<'_, '_> {
     }
 
     pub(super) fn flat(&mut self, opcode: Opcode, fields: &Fields) -> fmt::Result {
-        let &Fields::Flat { vdst, addr, data, saddr, offset, sve, glc, slc, dlc, th, scope } =
-            fields
+        let &Fields::Flat {
+            vdst,
+            addr,
+            data,
+            saddr,
+            offset,
+            sve,
+            glc,
+            slc,
+            dlc,
+            th,
+            scope,
+            acc,
+            lds,
+        } = fields
         else {
             return Ok(());
         };
@@ -145,8 +170,8 @@ impl Text<'_, '_> {
         let name = opcode.name();
         let scratch = name.starts_with("SCRATCH");
         let scalar = saddr != Src::NULL;
-        if info.dst != OperandKind::None && (!info.flags.contains(Flags::ATOMIC) || glc) {
-            self.vgpr(vdst, info.dst.dwords(self.wave32))?;
+        if info.dst != OperandKind::None && (!info.flags.contains(Flags::ATOMIC) || glc) && !lds {
+            self.data_vgpr(vdst, info.dst.dwords(self.wave32), acc)?;
         }
         if scratch && !sve {
             self.off()?;
@@ -154,7 +179,7 @@ impl Text<'_, '_> {
             self.vgpr(addr, if scratch || scalar { 1 } else { 2 })?;
         }
         if info.src[0] != OperandKind::None {
-            self.vgpr(data, info.src[0].dwords(self.wave32))?;
+            self.data_vgpr(data, info.src[0].dwords(self.wave32), acc)?;
         }
         match (scalar, scratch) {
             (true, _) => self.sgpr(saddr.0 as u8, if scratch { 1 } else { 2 })?,
@@ -163,7 +188,8 @@ impl Text<'_, '_> {
         }
         self.option("offset", offset)?;
         self.cache(glc, slc, dlc)?;
-        self.scoped(opcode, th, scope)
+        self.scoped(opcode, th, scope)?;
+        self.flag("lds", lds)
     }
 
     pub(super) fn mubuf(&mut self, opcode: Opcode, fields: &Fields) -> fmt::Result {
@@ -181,6 +207,9 @@ impl Text<'_, '_> {
             th,
             scope,
             tfe,
+            lds,
+            acc,
+            format,
         } = fields
         else {
             return Ok(());
@@ -190,22 +219,74 @@ impl Text<'_, '_> {
             return Ok(());
         }
         let info = opcode.info();
-        let data = if info.src[0] == OperandKind::None { info.dst } else { info.src[0] };
-        if data != OperandKind::None {
-            self.vgpr(vdata, data.dwords(self.wave32) + u8::from(tfe))?;
+        if matches!(opcode, Opcode::BUFFER_INV | Opcode::BUFFER_WBL2) {
+            return self.cache(glc, false, dlc);
         }
+        if info.dst == OperandKind::None && info.flags.is_empty() {
+            return Ok(());
+        }
+        let data = if info.src[0] == OperandKind::None { info.dst } else { info.src[0] };
+        if data != OperandKind::None && !lds {
+            self.data_vgpr(vdata, data.dwords(self.wave32) + u8::from(tfe), acc)?;
+        }
+        let addressed = opcode != Opcode::BUFFER_STORE_LDS_B32;
         match u8::from(offen) + u8::from(idxen) {
+            _ if !addressed => {}
             0 => self.off()?,
             dwords => self.vgpr(vaddr, dwords)?,
         }
         self.sgpr(srsrc, 4)?;
         self.source(soffset, OperandKind::B32)?;
+        if opcode.name().starts_with("TBUFFER") {
+            self.buffer_format(format)?;
+        }
         self.flag("idxen", idxen)?;
         self.flag("offen", offen)?;
         self.option("offset", offset)?;
         self.cache(glc, slc, dlc)?;
         self.scoped(opcode, th, scope)?;
-        self.flag("tfe", tfe)
+        self.flag("tfe", tfe)?;
+        self.flag("lds", lds)
+    }
+
+    /// Data and number format of a typed buffer, without what is the default (LLVM's AMDGPUAsmUtils.cpp, namespace
+    /// `MTBUFFormat`).
+    fn buffer_format(&mut self, format: u8) -> fmt::Result {
+        const DATA: [&str; 16] = [
+            "INVALID",
+            "8",
+            "16",
+            "8_8",
+            "32",
+            "16_16",
+            "10_11_11",
+            "11_11_10",
+            "10_10_10_2",
+            "2_10_10_10",
+            "8_8_8_8",
+            "32_32",
+            "16_16_16_16",
+            "32_32_32",
+            "32_32_32_32",
+            "RESERVED_15",
+        ];
+        const NUMBER: [&str; 8] =
+            ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "RESERVED_6", "FLOAT"];
+        let (data, number) = (format & 15, format >> 4 & 7);
+        if (data, number) == (1, 0) {
+            return Ok(());
+        }
+        self.f.write_str(" format:[")?;
+        if data != 1 {
+            write!(self.f, "BUF_DATA_FORMAT_{}", DATA[usize::from(data)])?;
+        }
+        if data != 1 && number != 0 {
+            self.f.write_char(',')?;
+        }
+        if number != 0 {
+            write!(self.f, "BUF_NUM_FORMAT_{}", NUMBER[usize::from(number)])?;
+        }
+        self.f.write_char(']')
     }
 
     fn off(&mut self) -> fmt::Result {
@@ -213,18 +294,14 @@ impl Text<'_, '_> {
         self.f.write_str("off")
     }
 
-    /// The cache policy of gfx11.
+    /// The cache policy before gfx12.
     fn cache(&mut self, glc: bool, slc: bool, dlc: bool) -> fmt::Result {
-        if self.encoding.flat.scope.exists() {
-            return Ok(());
+        for (name, set) in self.encoding.cache_names.into_iter().zip([glc, slc, dlc]) {
+            self.flag(name, set && !name.is_empty())?;
         }
-        self.flag("glc", glc)?;
-        self.flag("slc", slc)?;
-        self.flag("dlc", dlc)
+        Ok(())
     }
-}
 
-impl Text<'_, '_> {
     /// The cache policy of gfx12: what the temporal hint means depends on the operation, and partly on
     /// the scope (LLVM's AMDGPUInstPrinter.cpp, `printTH`, `printScope`).
     fn scoped(&mut self, opcode: Opcode, th: u8, scope: u8) -> fmt::Result {

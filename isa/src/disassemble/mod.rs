@@ -40,6 +40,7 @@ impl fmt::Display for Disassembly<'_> {
         match &self.instruction.fields {
             Fields::Valu(valu) => text.valu(opcode, valu),
             Fields::Vop3p { .. } => text.vop3p(opcode, &self.instruction.fields),
+            Fields::Matrix { .. } => text.matrix(opcode, &self.instruction.fields),
             Fields::Vopd { x, y } => text.vopd(x, y),
             Fields::Ds { .. } => text.ds(opcode, &self.instruction.fields),
             Fields::Flat { .. } => text.flat(opcode, &self.instruction.fields),

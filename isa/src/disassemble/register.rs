@@ -16,6 +16,12 @@ impl Text<'_, '_> {
         self.range("v", number.into(), dwords)
     }
 
+    /// A VGPR operand, or an accumulation VGPR.
+    pub(super) fn data_vgpr(&mut self, number: u8, dwords: u8, acc: bool) -> fmt::Result {
+        self.separate()?;
+        self.range(if acc { "a" } else { "v" }, number.into(), dwords)
+    }
+
     /// A scalar register operand.
     pub(super) fn sgpr(&mut self, code: u8, dwords: u8) -> fmt::Result {
         self.separate()?;
@@ -44,6 +50,12 @@ impl Text<'_, '_> {
             _ => code & !3,
         };
         let name = match (code, dwords) {
+            (102 | 103, 2..) if self.encoding.sgprs <= 102 => "flat_scratch",
+            (102, _) if self.encoding.sgprs <= 102 => "flat_scratch_lo",
+            (103, _) if self.encoding.sgprs <= 102 => "flat_scratch_hi",
+            (104 | 105, 2..) if self.encoding.sgprs <= 102 => "xnack_mask",
+            (104, _) if self.encoding.sgprs <= 102 => "xnack_mask_lo",
+            (105, _) if self.encoding.sgprs <= 102 => "xnack_mask_hi",
             (0..=105, _) => return self.range("s", aligned, dwords),
             (106 | 107, 2..) => "vcc",
             (106, _) => "vcc_lo",
@@ -71,9 +83,13 @@ impl Text<'_, '_> {
             238 => self.f.write_str("src_private_limit"),
             239 => self.f.write_str("src_pops_exiting_wave_id"),
             240..=248 => self.inline_float(src, kind),
+            251 => self.f.write_str("src_vccz"),
+            252 => self.f.write_str("src_execz"),
             253 => self.f.write_str("src_scc"),
+            254 => self.f.write_str("src_lds_direct"),
             Src::LITERAL_CODE => self.constant(kind),
-            256.. => self.range("v", src.0 - 256, dwords),
+            256..512 => self.range("v", src.0 - 256, dwords),
+            512.. => self.range("a", src.0 - 512, dwords),
             code => write!(self.f, "{code}"),
         }
     }

@@ -3,12 +3,13 @@
 use core::fmt::{self, Write};
 
 use super::Text;
-use crate::{Dpp, DualOp, Fields, Flags, Opcode, OperandKind, Valu};
+use crate::encoding::Encoding;
+use crate::{Dpp, DualOp, Fields, Flags, Opcode, OperandKind, Sdwa, Select, Valu};
 
 impl Text<'_, '_> {
     pub(super) fn valu(&mut self, opcode: Opcode, valu: &Valu) -> fmt::Result {
         let info = opcode.info();
-        let suffix = suffix(opcode, valu, self.encoding.has_short_form(opcode));
+        let suffix = suffix(opcode, valu, self.encoding);
         self.mnemonic(opcode, suffix)?;
         // The 32-bit encodings name halves as registers; VOP3 has `op_sel`.
         let half = |bit: usize, kind: OperandKind| match valu.op_sel >> bit & 1 {
@@ -19,9 +20,13 @@ impl Text<'_, '_> {
         };
         match info.dst {
             OperandKind::None => {}
-            OperandKind::Mask if info.flags.contains(Flags::WRITES_EXEC) => {}
+            OperandKind::Mask
+                if info.flags.contains(Flags::WRITES_EXEC) && !self.encoding.cmpx_writes_sdst => {}
             OperandKind::Mask => self.sgpr(valu.sdst, info.dst.dwords(self.wave32))?,
             _ if info.flags.contains(Flags::SCALAR_DST) => self.sgpr(valu.vdst, 1)?,
+            kind if opcode == Opcode::V_ACCVGPR_MOV_B32 => {
+                self.data_vgpr(valu.vdst, kind.dwords(self.wave32), true)?;
+            }
             kind => {
                 self.vgpr(valu.vdst, kind.dwords(self.wave32))?;
                 self.f.write_str(half(3, kind))?;
@@ -35,8 +40,30 @@ impl Text<'_, '_> {
             let (neg, abs) = (valu.neg >> index & 1 != 0, valu.abs >> index & 1 != 0);
             let half = if src.vgpr().is_some() { half(index, kind) } else { "" };
             match opcode {
-                Opcode::V_FMAMK_F32 | Opcode::V_FMAMK_F16 if index == 1 => self.literal()?,
-                Opcode::V_FMAAK_F32 | Opcode::V_FMAAK_F16 if index == 2 => self.literal()?,
+                Opcode::V_FMAMK_F32
+                | Opcode::V_FMAMK_F16
+                | Opcode::V_MADMK_F32
+                | Opcode::V_MADMK_F16
+                    if index == 1 =>
+                {
+                    self.literal()?;
+                }
+                Opcode::V_FMAAK_F32
+                | Opcode::V_FMAAK_F16
+                | Opcode::V_MADAK_F32
+                | Opcode::V_MADAK_F16
+                    if index == 2 =>
+                {
+                    self.literal()?;
+                }
+                _ if valu.sdwa.is_some_and(|sdwa| index < 2 && sdwa.sext[index])
+                    && !kind.is_float() =>
+                {
+                    self.separate()?;
+                    self.f.write_str("sext(")?;
+                    self.bare_source(src, kind)?;
+                    self.f.write_char(')')?;
+                }
                 // LLVM 19 does not know that the shift is a half register.
                 Opcode::V_ALIGNBIT_B32 | Opcode::V_ALIGNBYTE_B32 if index == 2 => {
                     self.modified(src, OperandKind::U32, neg, abs, half)?;
@@ -58,7 +85,49 @@ impl Text<'_, '_> {
         self.op_sel(opcode, valu)?;
         self.flag("clamp", valu.clamp)?;
         self.f.write_str(["", " mul:2", " mul:4", " div:2"][usize::from(valu.omod & 3)])?;
+        if let Some(sdwa) = valu.sdwa {
+            return self.sdwa(&sdwa, count, info.dst == OperandKind::Mask);
+        }
         self.dpp(valu.dpp)
+    }
+
+    fn sdwa(&mut self, sdwa: &Sdwa, sources: usize, compare: bool) -> fmt::Result {
+        let name = |select: Select| match select {
+            Select::Byte0 => "BYTE_0",
+            Select::Byte1 => "BYTE_1",
+            Select::Byte2 => "BYTE_2",
+            Select::Byte3 => "BYTE_3",
+            Select::Word0 => "WORD_0",
+            Select::Word1 => "WORD_1",
+            Select::Dword => "DWORD",
+        };
+        if !compare {
+            let unused = ["UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"];
+            let unused = unused.get(usize::from(sdwa.dst_unused)).copied().unwrap_or_default();
+            write!(self.f, " dst_sel:{} dst_unused:{unused}", name(sdwa.dst_sel))?;
+        }
+        for (index, select) in sdwa.src_sel.into_iter().enumerate().take(sources) {
+            write!(self.f, " src{index}_sel:{}", name(select))?;
+        }
+        Ok(())
+    }
+
+    /// Matrix operations.
+    pub(super) fn matrix(&mut self, opcode: Opcode, fields: &Fields) -> fmt::Result {
+        let &Fields::Matrix { vdst, src, cbsz, abid, blgp } = fields else { return Ok(()) };
+        let info = opcode.info();
+        self.mnemonic(opcode, "")?;
+        self.source(vdst, info.dst)?;
+        let count = usize::from(info.src_count());
+        for (src, kind) in src.into_iter().zip(info.src).take(count) {
+            self.source(src, kind)?;
+        }
+        self.option("cbsz", cbsz)?;
+        self.option("abid", abid)?;
+        if self.encoding.matrix_negation && opcode.name().starts_with("V_MFMA_F64") {
+            return if blgp == 0 { Ok(()) } else { self.bits("neg", blgp, 3) };
+        }
+        self.option("blgp", blgp)
     }
 
     fn op_sel(&mut self, opcode: Opcode, valu: &Valu) -> fmt::Result {
@@ -73,15 +142,18 @@ impl Text<'_, '_> {
             | Opcode::V_PERMLANE16_VAR_B32
             | Opcode::V_PERMLANEX16_VAR_B32 => self.bits("op_sel", valu.op_sel, 2),
             // The byte read: its number's bits are in reverse order.
-            Opcode::V_CVT_F32_FP8 | Opcode::V_CVT_F32_BF8 => {
+            Opcode::V_CVT_F32_FP8 | Opcode::V_CVT_F32_BF8 if self.encoding.byte_select => {
                 self.option("byte_sel", (valu.op_sel & 1) << 1 | valu.op_sel >> 1 & 1)
             }
             // The byte written.
-            Opcode::V_CVT_SR_FP8_F32 | Opcode::V_CVT_SR_BF8_F32 => {
+            Opcode::V_CVT_SR_FP8_F32 | Opcode::V_CVT_SR_BF8_F32 if self.encoding.byte_select => {
                 self.option("byte_sel", valu.op_sel >> 2)
             }
             // LLVM counts the accumulator as a source here.
             Opcode::V_FMAC_F16 => self.bits("op_sel", valu.op_sel & !4, 4),
+            Opcode::V_CVT_SR_FP8_F32 | Opcode::V_CVT_SR_BF8_F32 => {
+                self.bits("op_sel", valu.op_sel, 4)
+            }
             // The destination's bit follows the last source's.
             _ => {
                 let sources = valu.op_sel & ((1 << count) - 1);
@@ -176,8 +248,14 @@ impl Text<'_, '_> {
                     0x10 => write!(self.f, " row_shl:{lanes}")?,
                     0x11 => write!(self.f, " row_shr:{lanes}")?,
                     0x12 => write!(self.f, " row_ror:{lanes}")?,
+                    0x13 => {
+                        let name = ["shl", "rol", "shr", "ror"][usize::from(lanes >> 2)];
+                        write!(self.f, " wave_{name}:1")?;
+                    }
                     0x14 if lanes == 0 => self.f.write_str(" row_mirror")?,
-                    0x14 => self.f.write_str(" row_half_mirror")?,
+                    0x14 if lanes == 1 => self.f.write_str(" row_half_mirror")?,
+                    0x14 => write!(self.f, " row_bcast:{}", if lanes == 2 { 15 } else { 31 })?,
+                    0x15 if !self.encoding.dpp8 => write!(self.f, " row_newbcast:{lanes}")?,
                     0x15 => write!(self.f, " row_share:{lanes}")?,
                     _ => write!(self.f, " row_xmask:{lanes}")?,
                 }
@@ -190,20 +268,29 @@ impl Text<'_, '_> {
 }
 
 /// The encoding, after the mnemonic of operations that have several.
-fn suffix(opcode: Opcode, valu: &Valu, has_short_form: bool) -> &'static str {
+fn suffix(opcode: Opcode, valu: &Valu, encoding: &Encoding) -> &'static str {
     let info = opcode.info();
+    let has_short_form = encoding.has_short_form(opcode);
     match (valu.vop3, valu.dpp.is_some()) {
+        _ if valu.sdwa.is_some() => "_sdwa",
         _ if is_interpolation(opcode) => "",
         // LLVM leaves the suffix out where one encoding is all there is, and for these.
         (_, false)
             if matches!(
                 opcode,
-                Opcode::V_NOP | Opcode::V_PIPEFLUSH | Opcode::V_READFIRSTLANE_B32
+                Opcode::V_NOP
+                    | Opcode::V_CLREXCP
+                    | Opcode::V_PIPEFLUSH
+                    | Opcode::V_READFIRSTLANE_B32
             ) =>
         {
             ""
         }
-        (false, false) if info.flags.contains(Flags::NO_VOP3) => "",
+        (false, false)
+            if info.flags.contains(Flags::NO_VOP3) && !encoding.long_forms.contains(&opcode) =>
+        {
+            ""
+        }
         (false, false) => "_e32",
         (false, true) if info.dst == OperandKind::Mask => "",
         (false, true) => "_dpp",

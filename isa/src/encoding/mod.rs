@@ -4,6 +4,7 @@ use crate::{Generation, Opcode};
 
 mod gfx11;
 mod gfx12;
+mod gfx9;
 
 /// Instruction formats ("microcode formats"), AMD's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,6 +97,10 @@ impl Field {
         self.get(bits) != 0
     }
 
+    pub(crate) const fn width(self) -> u32 {
+        self.width as u32
+    }
+
     /// Whether its bits are part of another field.
     pub(crate) const fn is_in(self, other: Field) -> bool {
         self.shift >= other.shift && self.shift + self.width <= other.shift + other.width
@@ -126,6 +131,26 @@ pub(crate) struct Smem {
     pub(crate) dlc: Field,
     pub(crate) th: Field,
     pub(crate) scope: Field,
+    /// Where bits say which offsets there are; otherwise there are both.
+    pub(crate) choice: Option<OffsetChoice>,
+    pub(crate) zero_offset: ZeroOffset,
+}
+
+/// Bits of gfx9's scalar memory that say which offsets there are. Without either, `offset` names a register.
+#[derive(Debug)]
+pub(crate) struct OffsetChoice {
+    pub(crate) imm: Field,
+    pub(crate) soffset_en: Field,
+}
+
+/// When an immediate offset of zero is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ZeroOffset {
+    /// Never: without a register offset there is a `null` one.
+    Never,
+    /// Where there is no register offset.
+    Alone,
+    Always,
 }
 
 /// Field positions of FLAT, GLOBAL and SCRATCH.
@@ -141,13 +166,18 @@ pub(crate) struct Flat {
     pub(crate) addr: Field,
     pub(crate) data: Field,
     pub(crate) saddr: Field,
+    /// `saddr` where there is no scalar address.
+    pub(crate) no_saddr: u32,
     pub(crate) offset: Field,
+    /// Of SCRATCH. Without the field there is a vector address where there is no scalar one.
     pub(crate) sve: Field,
     pub(crate) glc: Field,
     pub(crate) slc: Field,
     pub(crate) dlc: Field,
     pub(crate) th: Field,
     pub(crate) scope: Field,
+    pub(crate) acc: Field,
+    pub(crate) lds: Field,
 }
 
 /// Field positions of untyped buffers.
@@ -170,6 +200,10 @@ pub(crate) struct Mubuf {
     pub(crate) th: Field,
     pub(crate) scope: Field,
     pub(crate) tfe: Field,
+    pub(crate) lds: Field,
+    pub(crate) acc: Field,
+    /// Of typed buffers.
+    pub(crate) format: Field,
 }
 
 /// Field positions of LDS.
@@ -182,6 +216,18 @@ pub(crate) struct Ds {
     pub(crate) offset0: Field,
     pub(crate) offset1: Field,
     pub(crate) gds: Field,
+    /// Whether there is GDS memory, not only its barriers.
+    pub(crate) has_gds: bool,
+    pub(crate) acc: Field,
+}
+
+/// Which of a matrix operation's operands may be accumulation registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accumulators {
+    /// The destination and the addend always are.
+    Always,
+    /// A bit says so.
+    ByBit,
 }
 
 /// Everything that differs between generations.
@@ -204,7 +250,54 @@ pub(crate) struct Encoding {
     pub(crate) smem: Smem,
     pub(crate) flat: Flat,
     pub(crate) mubuf: Mubuf,
+    pub(crate) mtbuf: Mubuf,
     pub(crate) ds: Ds,
+    /// Ordinary scalar registers; codes from here to VCC are special ones.
+    pub(crate) sgprs: u32,
+    /// Code of M0. Where it is 124, there is no NULL.
+    pub(crate) m0: u32,
+    /// Special sources that only some generations have: VCCZ, EXECZ, LDS_DIRECT.
+    pub(crate) special_sources: &'static [u32],
+    /// DPP16's controls, as ranges.
+    pub(crate) dpp16: &'static [(u16, u16)],
+    /// Controls with which operands of 64 bits can be moved, too.
+    pub(crate) dpp16_wide: (u16, u16),
+    /// Whether there is DPP8.
+    pub(crate) dpp8: bool,
+    /// Whether there is SDWA.
+    pub(crate) sdwa: bool,
+    /// Whether VOP3 and VOP3P can have a literal or DPP dword.
+    pub(crate) long_vop3: bool,
+    /// Whether 32-bit encodings name halves of registers.
+    pub(crate) true16: bool,
+    /// Whether V_CMPX writes its scalar destination beside EXEC.
+    pub(crate) cmpx_writes_sdst: bool,
+    /// Operations spelt as having a VOP3 form in spite of [`Flags::NO_VOP3`](crate::Flags::NO_VOP3).
+    pub(crate) long_forms: &'static [Opcode],
+    /// Operations whose `op_sel` means nothing in spite of [`Flags::OP_SEL`](crate::Flags::OP_SEL).
+    pub(crate) no_op_sel: &'static [Opcode],
+    /// Whether conversions of bytes to or from floats select a byte instead of halves.
+    pub(crate) byte_select: bool,
+    /// Whether matrix operations of doubles negate by the bits that permute lanes otherwise.
+    pub(crate) matrix_negation: bool,
+    /// Accumulation registers of matrix operations.
+    pub(crate) accumulators: Accumulators,
+    /// Names of the cache policy bits, in the order glc, slc, dlc; empty where scope and temporal hint
+    /// are the policy.
+    pub(crate) cache_names: [&'static str; 3],
+    /// S_WAITCNT's counters.
+    pub(crate) wait_counts: WaitCounts,
+    /// Whether messages are four bits, followed by an operation and a stream.
+    pub(crate) message_operations: bool,
+}
+
+/// Bits of S_WAITCNT's counters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WaitCounts {
+    /// Low and high bits.
+    pub(crate) vmcnt: [Field; 2],
+    pub(crate) expcnt: Field,
+    pub(crate) lgkmcnt: Field,
 }
 
 impl Encoding {
@@ -213,6 +306,10 @@ impl Encoding {
             Generation::Gfx11 => &gfx11::GFX11,
             Generation::Gfx11_5 => &gfx11::GFX11_5,
             Generation::Gfx12 => &gfx12::GFX12,
+            Generation::Gfx906 => &gfx9::GFX906,
+            Generation::Gfx908 => &gfx9::GFX908,
+            Generation::Gfx90a => &gfx9::GFX90A,
+            Generation::Gfx942 => &gfx9::GFX942,
         }
     }
 
@@ -234,9 +331,12 @@ impl Encoding {
     }
 }
 
+/// Operations with their numbers.
+type Rows = &'static [(u16, Opcode)];
+
 /// Expands rows of (number, operation) to a table indexed by number. Fails to compile when two rows
 /// have one number or a number does not fit.
-const fn dense<const N: usize>(lists: &[&[(u16, Opcode)]]) -> [Option<Opcode>; N] {
+const fn dense<const N: usize>(lists: &[Rows]) -> [Option<Opcode>; N] {
     let mut table = [None; N];
     let mut list = 0;
     while list < lists.len() {
@@ -277,14 +377,39 @@ const fn prefixes(rows: &[(u16, u8, Format)]) -> [Option<Format>; 512] {
     table
 }
 
-/// Marks the operations in rows of (number, operation).
-const fn marked(lists: &[&[(u16, Opcode)]]) -> [bool; Opcode::ALL.len()] {
+/// Marks the operations in rows of (number, operation) of several formats.
+const fn marked(formats: &[&[Rows]]) -> [bool; Opcode::ALL.len()] {
     let mut table = [false; Opcode::ALL.len()];
+    let mut format = 0;
+    while format < formats.len() {
+        let lists = formats[format];
+        let mut list = 0;
+        while list < lists.len() {
+            let mut row = 0;
+            while row < lists[list].len() {
+                table[lists[list][row].1 as usize] = true;
+                row += 1;
+            }
+            list += 1;
+        }
+        format += 1;
+    }
+    table
+}
+
+/// Names by operation: the neutral ones but for rows of (operation, name). Later rows win.
+const fn named(lists: &[&[(Opcode, &'static str)]]) -> [&'static str; Opcode::ALL.len()] {
+    let mut table = [""; Opcode::ALL.len()];
+    let mut index = 0;
+    while index < table.len() {
+        table[index] = Opcode::ALL[index].name();
+        index += 1;
+    }
     let mut list = 0;
     while list < lists.len() {
         let mut row = 0;
         while row < lists[list].len() {
-            table[lists[list][row].1 as usize] = true;
+            table[lists[list][row].0 as usize] = lists[list][row].1;
             row += 1;
         }
         list += 1;
@@ -292,36 +417,27 @@ const fn marked(lists: &[&[(u16, Opcode)]]) -> [bool; Opcode::ALL.len()] {
     table
 }
 
-/// Names by operation: the neutral ones but for `rows`.
-const fn named(rows: &[(Opcode, &'static str)]) -> [&'static str; Opcode::ALL.len()] {
-    let mut table = [""; Opcode::ALL.len()];
-    let mut index = 0;
-    while index < table.len() {
-        table[index] = Opcode::ALL[index].name();
-        index += 1;
-    }
-    let mut row = 0;
-    while row < rows.len() {
-        table[rows[row].0 as usize] = rows[row].1;
-        row += 1;
-    }
-    table
-}
-
 /// Adds the VOP3 numbers of operations with a 32-bit encoding, given as rows of (number, operation) and
-/// the number that theirs count from: on gfx11 and later VOPC from 0, VOP2 from 256, VOP1 from 384.
+/// the number that theirs count from: VOPC from 0, VOP2 from 256, VOP1 from 384 (gfx9: 320).
 const fn promoted<const N: usize>(
     mut vop3: [Option<Opcode>; N],
-    ranges: &[(&[(u16, Opcode)], usize)],
+    ranges: &[(&[Rows], usize)],
 ) -> [Option<Opcode>; N] {
     let mut range = 0;
     while range < ranges.len() {
-        let (rows, base) = ranges[range];
-        let mut row = 0;
-        while row < rows.len() {
-            let (number, opcode) = rows[row];
-            vop3[base + number as usize] = Some(opcode);
-            row += 1;
+        let (lists, base) = ranges[range];
+        let mut list = 0;
+        while list < lists.len() {
+            let mut row = 0;
+            while row < lists[list].len() {
+                let (number, opcode) = lists[list][row];
+                // The packed multiply-add has no VOP3 form on any generation.
+                if opcode as u16 != Opcode::V_PK_FMAC_F16 as u16 {
+                    vop3[base + number as usize] = Some(opcode);
+                }
+                row += 1;
+            }
+            list += 1;
         }
         range += 1;
     }

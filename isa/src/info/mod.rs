@@ -8,8 +8,10 @@ mod buffer;
 mod compare;
 mod flat;
 mod lds;
+mod matrix;
 mod packed;
 mod scalar;
+mod scalar_memory;
 mod vector;
 
 bitflags! {
@@ -61,6 +63,10 @@ bitflags! {
         const SCALAR_SOURCES = 1 << 19;
         /// The destination field of this vector operation names a scalar register.
         const SCALAR_DST = 1 << 20;
+        /// Has no SDWA form although its operands would fit one.
+        const NO_SDWA = 1 << 21;
+        /// Multiplies matrices or moves accumulation registers: [`Fields::Matrix`](crate::Fields::Matrix).
+        const MATRIX = 1 << 22;
     }
 }
 
@@ -84,6 +90,26 @@ impl OpInfo {
     pub const fn allows_dpp(&self) -> bool {
         let [a, b, c] = self.src;
         !self.flags.contains(Flags::NO_DPP)
+            && self.dst.dwords(true) <= 1
+            && a.dwords(true) <= 1
+            && b.dwords(true) <= 1
+            && c.dwords(true) <= 1
+    }
+
+    /// Whether the operation can have its first source moved between lanes where wide operands can be: those of two
+    /// dwords.
+    pub const fn allows_wide_dpp(&self) -> bool {
+        !self.flags.contains(Flags::NO_DPP)
+            && self.src[0].dwords(true) <= 2
+            && self.dst.dwords(true) <= 2
+    }
+
+    /// Whether the operation can take parts of its operands: no operand is wider than a dword, and it is not one of
+    /// those [`Flags::NO_SDWA`] names.
+    pub const fn allows_sdwa(&self) -> bool {
+        let [a, b, c] = self.src;
+        !self.flags.contains(Flags::NO_SDWA)
+            && !self.flags.contains(Flags::NO_DPP)
             && self.dst.dwords(true) <= 1
             && a.dwords(true) <= 1
             && b.dwords(true) <= 1
@@ -138,6 +164,8 @@ static INFO: [OpInfo; Opcode::ALL.len()] = {
         lds::ROWS,
         flat::ROWS,
         buffer::ROWS,
+        scalar_memory::ROWS,
+        matrix::ROWS,
     ];
     let mut family = 0;
     while family < families.len() {

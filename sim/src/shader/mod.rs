@@ -62,7 +62,7 @@ mod wmma;
 use crate::clock::Clock;
 use crate::memory::{AddressSpace, MemoryFault};
 use crate::profile::Gpu;
-use amdgpu_isa::Target;
+use amdgpu_isa::{Generation, Target};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::available_parallelism;
@@ -255,8 +255,11 @@ pub fn run_on(
     outside: &dyn Outside,
     threads: usize,
 ) -> Result<Statistics, WaveFault> {
-    let Some(target) = Target::from_gfx_target_version(gpu.gfx_target_version) else {
-        let text = format!("the shader core has no instruction tables for {}", gpu.name);
+    let known = Target::from_gfx_target_version(gpu.gfx_target_version);
+    let executed =
+        |target: &Target| matches!(target.generation(), Generation::Gfx11 | Generation::Gfx11_5);
+    let Some(target) = known.filter(executed) else {
+        let text = format!("the shader core does not execute the instructions of {}", gpu.name);
         return Err(WaveFault::before_start(launch, text));
     };
     schedule::Dispatch::new(gpu, target, launch, memory, outside).run(threads)

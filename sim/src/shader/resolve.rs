@@ -27,6 +27,7 @@ pub(super) fn handler(instruction: &Instruction) -> Option<Handler> {
             _ if name.starts_with("V_DOT") || name.starts_with("V_FMA_MIX") => dot::run,
             _ => packed::run,
         },
+        Fields::Matrix { .. } => return None,
         Fields::Vopd { .. } => dual::run,
         Fields::Ds { .. } => share::run,
         Fields::Flat { .. } => match name {

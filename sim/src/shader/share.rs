@@ -37,7 +37,7 @@ for_host!(run, body);
 #[inline(always)]
 fn body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     use Opcode::*;
-    let Fields::Ds { vdst, addr, data0, data1, offset0, offset1, gds } = op.instruction.fields
+    let Fields::Ds { vdst, addr, data0, data1, offset0, offset1, gds, .. } = op.instruction.fields
     else {
         return mismatch(op);
     };

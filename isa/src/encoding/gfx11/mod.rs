@@ -4,8 +4,8 @@
 //! generated `runtime/autogen/amd/rdna3/ins.py`.
 
 use super::{
-    Ds, Encoding, Field, Flat, Format, Mubuf, Smem, Table, dense, marked, named, prefixes,
-    promoted, table,
+    Accumulators, Ds, Encoding, Field, Flat, Format, Mubuf, Smem, Table, WaitCounts, ZeroOffset,
+    dense, marked, named, prefixes, promoted, table,
 };
 use crate::Opcode;
 
@@ -46,11 +46,9 @@ static VOPC: [Option<Opcode>; 256] = dense(&[compare::VOPC, compare::VOPC_GFX11]
 static VOP3: [Option<Opcode>; 1024] = promoted(
     dense(&[vector::VOP3, vector::VOP3_GFX11]),
     &[
-        (compare::VOPC, 0),
-        (compare::VOPC_GFX11, 0),
-        (vector::VOP2, 256),
-        (vector::VOP2_GFX11, 256),
-        (vector::VOP1, 384),
+        (&[compare::VOPC, compare::VOPC_GFX11], 0),
+        (&[vector::VOP2, vector::VOP2_GFX11], 256),
+        (&[vector::VOP1], 384),
     ],
 );
 static VOP3P: [Option<Opcode>; 128] = dense(&[vector::VOP3P, vector::VOP3P_GFX11]);
@@ -108,14 +106,13 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
         ]),
         tables,
         short_forms: marked(&[
-            vector::VOP1,
-            vector::VOP2,
-            vector::VOP2_GFX11,
-            compare::VOPC,
-            compare::VOPC_GFX11,
+            &[vector::VOP1],
+            &[vector::VOP2, vector::VOP2_GFX11],
+            &[compare::VOPC, compare::VOPC_GFX11],
         ]),
         names: named(&[]),
         messages: registers::MESSAGES,
+        message_operations: false,
         hardware_registers: registers::HARDWARE_REGISTERS,
         vopd_y: Field::bits(21, 17),
         smem: Smem {
@@ -127,6 +124,8 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
             dlc: Field::bits(13, 13),
             th: Field::NONE,
             scope: Field::NONE,
+            choice: None,
+            zero_offset: ZeroOffset::Never,
         },
         flat: Flat {
             dwords: 2,
@@ -136,6 +135,7 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
             addr: Field::bits(39, 32),
             data: Field::bits(47, 40),
             saddr: Field::bits(54, 48),
+            no_saddr: 124,
             offset: Field::bits(12, 0),
             sve: Field::bits(55, 55),
             glc: Field::bits(14, 14),
@@ -143,24 +143,11 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
             dlc: Field::bits(13, 13),
             th: Field::NONE,
             scope: Field::NONE,
+            acc: Field::NONE,
+            lds: Field::NONE,
         },
-        mubuf: Mubuf {
-            dwords: 2,
-            vdata: Field::bits(47, 40),
-            vaddr: Field::bits(39, 32),
-            srsrc: Field::bits(52, 48),
-            srsrc_unit: 4,
-            soffset: Field::bits(63, 56),
-            offset: Field::bits(11, 0),
-            offen: Field::bits(54, 54),
-            idxen: Field::bits(55, 55),
-            glc: Field::bits(14, 14),
-            slc: Field::bits(12, 12),
-            dlc: Field::bits(13, 13),
-            th: Field::NONE,
-            scope: Field::NONE,
-            tfe: Field::bits(53, 53),
-        },
+        mubuf: BUFFER,
+        mtbuf: BUFFER,
         ds: Ds {
             vdst: Field::bits(63, 56),
             addr: Field::bits(39, 32),
@@ -169,6 +156,57 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
             offset0: Field::bits(7, 0),
             offset1: Field::bits(15, 8),
             gds: Field::bits(17, 17),
+            has_gds: true,
+            acc: Field::NONE,
         },
+        sgprs: 106,
+        m0: 125,
+        special_sources: &[],
+        dpp16: DPP16,
+        dpp16_wide: (1, 0),
+        dpp8: true,
+        sdwa: false,
+        long_vop3: true,
+        true16: true,
+        cmpx_writes_sdst: false,
+        long_forms: &[],
+        no_op_sel: &[],
+        byte_select: false,
+        matrix_negation: false,
+        accumulators: Accumulators::ByBit,
+        cache_names: ["glc", "slc", "dlc"],
+        wait_counts: WAIT_COUNTS,
     }
 }
+
+/// S_WAITCNT.
+pub(super) const WAIT_COUNTS: WaitCounts = WaitCounts {
+    vmcnt: [Field::bits(15, 10), Field::NONE],
+    expcnt: Field::bits(2, 0),
+    lgkmcnt: Field::bits(9, 4),
+};
+
+/// DPP16: quads, shifts and rotations of a row, mirrors, shares and exchanges of a row's lanes.
+pub(super) const DPP16: &[(u16, u16)] =
+    &[(0, 0xff), (0x101, 0x10f), (0x111, 0x11f), (0x121, 0x12f), (0x140, 0x141), (0x150, 0x16f)];
+
+const BUFFER: Mubuf = Mubuf {
+    dwords: 2,
+    vdata: Field::bits(47, 40),
+    vaddr: Field::bits(39, 32),
+    srsrc: Field::bits(52, 48),
+    srsrc_unit: 4,
+    soffset: Field::bits(63, 56),
+    offset: Field::bits(11, 0),
+    offen: Field::bits(54, 54),
+    idxen: Field::bits(55, 55),
+    glc: Field::bits(14, 14),
+    slc: Field::bits(12, 12),
+    dlc: Field::bits(13, 13),
+    th: Field::NONE,
+    scope: Field::NONE,
+    tfe: Field::bits(53, 53),
+    lds: Field::NONE,
+    acc: Field::NONE,
+    format: Field::NONE,
+};

@@ -3,10 +3,12 @@
 //! Field positions: RDNA4 ISA document, chapter "Microcode formats"; the same as in tinygrad's
 //! generated `runtime/autogen/amd/rdna4/ins.py`. What it has in common with gfx11 is taken from there.
 
-use super::gfx11::{compare, memory as memory11, scalar as scalar11, vector as vector11};
+use super::gfx11::{
+    DPP16, WAIT_COUNTS, compare, memory as memory11, scalar as scalar11, vector as vector11,
+};
 use super::{
-    Ds, Encoding, Field, Flat, Format, Mubuf, Smem, Table, dense, marked, named, prefixes,
-    promoted, table,
+    Accumulators, Ds, Encoding, Field, Flat, Format, Mubuf, Smem, Table, ZeroOffset, dense, marked,
+    named, prefixes, promoted, table,
 };
 use crate::Opcode;
 
@@ -30,11 +32,9 @@ static VOPC: [Option<Opcode>; 256] = dense(&[compare::VOPC]);
 static VOP3: [Option<Opcode>; 1024] = promoted(
     dense(&[vector11::VOP3, vector::VOP3]),
     &[
-        (compare::VOPC, 0),
-        (vector11::VOP2, 256),
-        (vector::VOP2, 256),
-        (vector11::VOP1, 384),
-        (vector::VOP1, 384),
+        (&[compare::VOPC], 0),
+        (&[vector11::VOP2, vector::VOP2], 256),
+        (&[vector11::VOP1, vector::VOP1], 384),
     ],
 );
 static VOP3P: [Option<Opcode>; 128] = dense(&[vector11::VOP3P, vector::VOP3P]);
@@ -94,14 +94,13 @@ const fn encoding() -> Encoding {
         ]),
         tables,
         short_forms: marked(&[
-            vector11::VOP1,
-            vector11::VOP2,
-            compare::VOPC,
-            vector::VOP1,
-            vector::VOP2,
+            &[vector11::VOP1, vector::VOP1],
+            &[vector11::VOP2, vector::VOP2],
+            &[compare::VOPC],
         ]),
-        names: named(names::NAMES),
+        names: named(&[names::NAMES]),
         messages: registers::MESSAGES,
+        message_operations: false,
         hardware_registers: registers::HARDWARE_REGISTERS,
         vopd_y: Field::bits(21, 17),
         smem: Smem {
@@ -113,6 +112,8 @@ const fn encoding() -> Encoding {
             dlc: Field::NONE,
             th: Field::bits(24, 23),
             scope: Field::bits(22, 21),
+            choice: None,
+            zero_offset: ZeroOffset::Always,
         },
         flat: Flat {
             dwords: 3,
@@ -122,6 +123,7 @@ const fn encoding() -> Encoding {
             addr: Field::bits(71, 64),
             data: Field::bits(62, 55),
             saddr: Field::bits(6, 0),
+            no_saddr: 124,
             offset: Field::bits(95, 72),
             sve: Field::bits(49, 49),
             // The lowest bit of an atomic's `th`.
@@ -130,24 +132,11 @@ const fn encoding() -> Encoding {
             dlc: Field::NONE,
             th: Field::bits(54, 52),
             scope: Field::bits(51, 50),
+            acc: Field::NONE,
+            lds: Field::NONE,
         },
-        mubuf: Mubuf {
-            dwords: 3,
-            vdata: Field::bits(39, 32),
-            vaddr: Field::bits(71, 64),
-            srsrc: Field::bits(47, 41),
-            srsrc_unit: 1,
-            soffset: Field::bits(6, 0),
-            offset: Field::bits(95, 72),
-            offen: Field::bits(62, 62),
-            idxen: Field::bits(63, 63),
-            glc: Field::bits(52, 52),
-            slc: Field::NONE,
-            dlc: Field::NONE,
-            th: Field::bits(54, 52),
-            scope: Field::bits(51, 50),
-            tfe: Field::bits(22, 22),
-        },
+        mubuf: VBUFFER_FIELDS,
+        mtbuf: VBUFFER_FIELDS,
         ds: Ds {
             vdst: Field::bits(63, 56),
             addr: Field::bits(39, 32),
@@ -156,6 +145,46 @@ const fn encoding() -> Encoding {
             offset0: Field::bits(7, 0),
             offset1: Field::bits(15, 8),
             gds: Field::NONE,
+            has_gds: false,
+            acc: Field::NONE,
         },
+        sgprs: 106,
+        m0: 125,
+        special_sources: &[],
+        dpp16: DPP16,
+        dpp16_wide: (1, 0),
+        dpp8: true,
+        sdwa: false,
+        long_vop3: true,
+        true16: true,
+        cmpx_writes_sdst: false,
+        long_forms: &[],
+        no_op_sel: &[],
+        byte_select: true,
+        matrix_negation: false,
+        accumulators: Accumulators::ByBit,
+        cache_names: ["", "", ""],
+        wait_counts: WAIT_COUNTS,
     }
 }
+
+const VBUFFER_FIELDS: Mubuf = Mubuf {
+    dwords: 3,
+    vdata: Field::bits(39, 32),
+    vaddr: Field::bits(71, 64),
+    srsrc: Field::bits(47, 41),
+    srsrc_unit: 1,
+    soffset: Field::bits(6, 0),
+    offset: Field::bits(95, 72),
+    offen: Field::bits(62, 62),
+    idxen: Field::bits(63, 63),
+    glc: Field::bits(52, 52),
+    slc: Field::NONE,
+    dlc: Field::NONE,
+    th: Field::bits(54, 52),
+    scope: Field::bits(51, 50),
+    tfe: Field::bits(22, 22),
+    lds: Field::NONE,
+    acc: Field::NONE,
+    format: Field::NONE,
+};

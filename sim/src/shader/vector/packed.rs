@@ -46,6 +46,7 @@ impl Packed {
 
 fn plain(vdst: u8, src: [Src; 3], clamp: bool, dpp: Option<Dpp>) -> Valu {
     Valu {
+        sdwa: None,
         vdst,
         sdst: Src::NULL.0 as u8,
         src,
