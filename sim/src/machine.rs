@@ -54,7 +54,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Adds the GPU board called `name` (`gfx1151`, `gfx1100`).
+    /// Adds the GPU board called `name` (`gfx1151`, `gfx1100`, `gfx1201`, `gfx1200`).
     ///
     /// # Errors
     /// When no board is called so.

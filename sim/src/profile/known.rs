@@ -2,26 +2,32 @@
 
 use super::{Board, Cache, Gpu};
 
-/// Caches of the gfx11 family, in the kernel's order: vector L1, instruction, scalar, GL1, L2, L3. The sizes
-/// are of the IP discovery table; where it gives no line size the kernel takes 128 bytes, 64 for the scalar
-/// cache (kfd_crat.c, `kfd_fill_gpu_cache_info_from_gfx_config`).
-macro_rules! gfx11_caches {
-    ($l2:literal, $l3:literal, $cus_per_array:literal) => {
+/// Caches of gfx11 and gfx12, in the kernel's order: vector L1, instruction, scalar, GL1, L2, L3. The sizes are of the
+/// IP discovery table, as are the line sizes of vector L1, GL1 and L2; where it gives none the kernel takes 128 bytes, 64
+/// for the scalar cache and L3 (kfd_crat.c, `kfd_fill_gpu_cache_info_from_gfx_config`).
+macro_rules! caches {
+    ($l2:literal, $l3:literal, $cus_per_array:literal, $line_bytes:literal) => {
         &[
-            Cache { level: 1, size_kib: 32, line_bytes: 128, shared_by: 1, instruction: false },
+            Cache {
+                level: 1,
+                size_kib: 32,
+                line_bytes: $line_bytes,
+                shared_by: 1,
+                instruction: false,
+            },
             Cache { level: 1, size_kib: 32, line_bytes: 128, shared_by: 2, instruction: true },
             Cache { level: 1, size_kib: 16, line_bytes: 64, shared_by: 2, instruction: false },
             Cache {
                 level: 1,
                 size_kib: 256,
-                line_bytes: 128,
+                line_bytes: $line_bytes,
                 shared_by: $cus_per_array,
                 instruction: false,
             },
             Cache {
                 level: 2,
                 size_kib: $l2,
-                line_bytes: 128,
+                line_bytes: $line_bytes,
                 shared_by: $cus_per_array,
                 instruction: false,
             },
@@ -72,7 +78,7 @@ pub fn gfx1151() -> Board {
         memory_mhz: 1000,
         mec_firmware: 32,
         sdma_firmware: 17,
-        caches: gfx11_caches!(2048, 32768, 8),
+        caches: caches!(2048, 32768, 8, 128),
     }
 }
 
@@ -111,13 +117,91 @@ pub fn gfx1100() -> Board {
         memory_mhz: 1249,
         mec_firmware: 2140,
         sdma_firmware: 20,
-        caches: gfx11_caches!(6144, 98304, 8),
+        caches: caches!(6144, 98304, 8, 128),
+    }
+}
+
+/// Radeon RX 9070 XT: 64 compute units. Shape, clocks, caches and their line size from rocminfo in
+/// ROCm/legacy-rocm-build issue 5849, memory size and firmware from issue 6625 there.
+pub fn gfx1201() -> Board {
+    Board {
+        gpu: Gpu {
+            name: "gfx1201",
+            gfx_target_version: 120001,
+            compute_units: 64,
+            shader_engines: 4,
+            scratch_slots_per_cu: 32,
+            lds_bytes: 64 << 10,
+        },
+        is_apu: false,
+        device_id: 0x7550,
+        subsystem: (0x1002, 0x0e3b),
+        pci_revision: 0xc0,
+        asic_revision: 1,
+        location_id: 0x300,
+        unique_id: 0,
+        family: 152,
+        gc_version: (12, 0, 1),
+        sdma_version: (7, 0, 1),
+        sdma_engines: 2,
+        simds_per_cu: 2,
+        waves_per_simd: 16,
+        arrays_per_engine: 2,
+        cus_per_array: 8,
+        max_engine_mhz: 2570,
+        vram_bytes: 16304 << 20,
+        system_bytes: 64 << 30,
+        gtt_bytes: 32 << 30,
+        memory_width: 256,
+        memory_mhz: 1258,
+        mec_firmware: 358,
+        sdma_firmware: 662,
+        caches: caches!(8192, 65536, 8, 256),
+    }
+}
+
+/// Radeon RX 9060 XT: 32 compute units. Shape, clocks, caches and their line size from rocminfo in
+/// ROCm/legacy-rocm-build issue 6342; firmware as of gfx1201.
+pub fn gfx1200() -> Board {
+    Board {
+        gpu: Gpu {
+            name: "gfx1200",
+            gfx_target_version: 120000,
+            compute_units: 32,
+            shader_engines: 2,
+            scratch_slots_per_cu: 32,
+            lds_bytes: 64 << 10,
+        },
+        is_apu: false,
+        device_id: 0x7590,
+        subsystem: (0x1002, 0x0e3b),
+        pci_revision: 0xc0,
+        asic_revision: 1,
+        location_id: 0xa00,
+        unique_id: 0,
+        family: 152,
+        gc_version: (12, 0, 0),
+        sdma_version: (7, 0, 0),
+        sdma_engines: 2,
+        simds_per_cu: 2,
+        waves_per_simd: 16,
+        arrays_per_engine: 2,
+        cus_per_array: 8,
+        max_engine_mhz: 2740,
+        vram_bytes: 16304 << 20,
+        system_bytes: 64 << 30,
+        gtt_bytes: 32 << 30,
+        memory_width: 128,
+        memory_mhz: 1258,
+        mec_firmware: 358,
+        sdma_firmware: 662,
+        caches: caches!(4096, 32768, 8, 256),
     }
 }
 
 /// Names of the boards.
 pub fn names() -> &'static [&'static str] {
-    &["gfx1151", "gfx1100"]
+    &["gfx1151", "gfx1100", "gfx1201", "gfx1200"]
 }
 
 /// The board with this name.
@@ -125,6 +209,8 @@ pub fn by_name(name: &str) -> Option<Board> {
     match name {
         "gfx1151" => Some(gfx1151()),
         "gfx1100" => Some(gfx1100()),
+        "gfx1201" => Some(gfx1201()),
+        "gfx1200" => Some(gfx1200()),
         _ => None,
     }
 }

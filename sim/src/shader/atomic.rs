@@ -1,11 +1,16 @@
 //! Atomic operations of FLAT, GLOBAL, SCRATCH, BUFFER and DS.
 
 use super::code::Op;
-use super::float::{settle32, settle64};
+use super::float::{
+    add16, bf16_to_f32, f32_to_bf16, max32, max64, min32, min64, settle32, settle64,
+};
+use super::generation::Traits;
+use super::mode::Mode;
 use super::place::Place;
 use super::transfer::Registers;
 use super::wave::{Env, LANES, Step, Stop, Wave};
 use amdgpu_isa::Opcode;
+use std::sync::LazyLock;
 
 /// What an atomic computes from the old value and its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +29,8 @@ pub(super) enum Function {
     ReverseSubtract,
     /// Old − operand, or 0 where that would be negative.
     ClampedSubtract,
+    /// Old − operand, or old where that would be negative.
+    ConditionalSubtract,
     /// The smaller as signed integers.
     MinSigned,
     /// The smaller as unsigned integers.
@@ -46,15 +53,36 @@ pub(super) enum Function {
     MinFloat,
     /// The larger as floats.
     MaxFloat,
+    /// The smaller as floats, where a NaN loses.
+    MinNumber,
+    /// The larger as floats, where a NaN loses.
+    MaxNumber,
     /// The sum as floats.
     AddFloat,
+    /// Two sums of halves.
+    AddHalves,
+    /// Two sums of bfloat16s.
+    AddBfloats,
     /// Old with the operand's bits cleared and the second operand's set.
     MaskOr,
     /// Old − operand when that does not underflow, else old + second operand.
     Wrap,
 }
 
+/// Denormals kept, to nearest even, whatever MODE says.
+static NUMBERS: LazyLock<Mode> = LazyLock::new(|| Mode::without_switches(0xf0));
+
 impl Function {
+    /// The function that the generation has in this one's place: minima and maxima of gfx12 are those in which a NaN
+    /// loses.
+    pub(super) fn of_generation(self, traits: &Traits) -> Function {
+        match self {
+            Function::MinFloat if !traits.float_switches => Function::MinNumber,
+            Function::MaxFloat if !traits.float_switches => Function::MaxNumber,
+            other => other,
+        }
+    }
+
     /// Whether there are two operands: the new value, then the comparand.
     pub(super) fn is_compare(self) -> bool {
         matches!(self, Function::CompareSwap | Function::CompareSwapFloat)
@@ -84,6 +112,7 @@ impl Function {
             Function::Subtract => old.wrapping_sub(a),
             Function::ReverseSubtract => a.wrapping_sub(old),
             Function::ClampedSubtract => old.saturating_sub(a),
+            Function::ConditionalSubtract => old.checked_sub(a).unwrap_or(old),
             Function::MinSigned => (old as i32).min(a as i32) as u32,
             Function::MinUnsigned => old.min(a),
             Function::MaxSigned => (old as i32).max(a as i32) as u32,
@@ -118,6 +147,19 @@ impl Function {
                 } else {
                     old
                 }
+            }
+            Function::MinNumber => min32(&NUMBERS, a, old),
+            Function::MaxNumber => max32(&NUMBERS, a, old),
+            Function::AddHalves => {
+                let sum = |shift: u32| add16(&NUMBERS, a >> shift & 0xffff, old >> shift & 0xffff);
+                sum(0) | sum(16) << 16
+            }
+            Function::AddBfloats => {
+                let sum = |shift: u32| {
+                    let value = |bits: u32| bf16_to_f32(bits >> shift & 0xffff);
+                    f32_to_bf16(value(a) + value(old))
+                };
+                sum(0) | sum(16) << 16
             }
             Function::AddFloat => settle32((float(old) + float(a)).to_bits(), &[old, a]),
             Function::MaskOr => old & !a | b,
@@ -155,6 +197,7 @@ impl Function {
             Function::Subtract => old.wrapping_sub(a),
             Function::ReverseSubtract => a.wrapping_sub(old),
             Function::ClampedSubtract => old.saturating_sub(a),
+            Function::ConditionalSubtract => old.checked_sub(a).unwrap_or(old),
             Function::MinSigned => (old as i64).min(a as i64) as u64,
             Function::MinUnsigned => old.min(a),
             Function::MaxSigned => (old as i64).max(a as i64) as u64,
@@ -190,6 +233,10 @@ impl Function {
                     old
                 }
             }
+            Function::MinNumber => min64(&NUMBERS, a, old),
+            Function::MaxNumber => max64(&NUMBERS, a, old),
+            // No operation has these.
+            Function::AddHalves | Function::AddBfloats => old,
             Function::AddFloat => settle64((float(old) + float(a)).to_bits(), &[old, a]),
             Function::MaskOr => old & !a | b,
             Function::Wrap => {
@@ -232,6 +279,15 @@ pub(super) fn of(opcode: Opcode) -> Option<(Function, u32)> {
         FLAT_ATOMIC_MIN_F32 | GLOBAL_ATOMIC_MIN_F32 | BUFFER_ATOMIC_MIN_F32 => (MinFloat, 32),
         FLAT_ATOMIC_MAX_F32 | GLOBAL_ATOMIC_MAX_F32 | BUFFER_ATOMIC_MAX_F32 => (MaxFloat, 32),
         FLAT_ATOMIC_ADD_F32 | GLOBAL_ATOMIC_ADD_F32 | BUFFER_ATOMIC_ADD_F32 => (AddFloat, 32),
+        FLAT_ATOMIC_COND_SUB_U32 | GLOBAL_ATOMIC_COND_SUB_U32 | BUFFER_ATOMIC_COND_SUB_U32 => {
+            (ConditionalSubtract, 32)
+        }
+        FLAT_ATOMIC_PK_ADD_F16 | GLOBAL_ATOMIC_PK_ADD_F16 | BUFFER_ATOMIC_PK_ADD_F16 => {
+            (AddHalves, 32)
+        }
+        FLAT_ATOMIC_PK_ADD_BF16 | GLOBAL_ATOMIC_PK_ADD_BF16 | BUFFER_ATOMIC_PK_ADD_BF16 => {
+            (AddBfloats, 32)
+        }
         FLAT_ATOMIC_SWAP_B64 | GLOBAL_ATOMIC_SWAP_B64 | BUFFER_ATOMIC_SWAP_B64 => (Swap, 64),
         FLAT_ATOMIC_CMPSWAP_B64 | GLOBAL_ATOMIC_CMPSWAP_B64 | BUFFER_ATOMIC_CMPSWAP_B64 => {
             (CompareSwap, 64)
@@ -264,6 +320,7 @@ pub(super) fn execute(
     let opcode = op.instruction.opcode;
     let (function, bits) = of(opcode)
         .ok_or_else(|| Stop::not_modelled(format!("{} is not modelled", opcode.name())))?;
+    let function = function.of_generation(env.traits);
     let Registers { destination, data, returns } = registers;
     let compare = function.is_compare();
     for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {

@@ -1,6 +1,7 @@
 //! Program control: SOPP, and messages.
 
 use super::WaveInterrupt;
+use super::barrier;
 use super::code::Op;
 use super::scalar::mismatch;
 use super::trap;
@@ -51,6 +52,15 @@ pub(super) fn sopp(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         | S_TTRACEDATA_IMM
         | S_SETKILL
         | S_SINGLEUSE_VDST
+        | S_WAIT_LOADCNT
+        | S_WAIT_STORECNT
+        | S_WAIT_SAMPLECNT
+        | S_WAIT_BVHCNT
+        | S_WAIT_EXPCNT
+        | S_WAIT_DSCNT
+        | S_WAIT_KMCNT
+        | S_WAIT_LOADCNT_DSCNT
+        | S_WAIT_STORECNT_DSCNT
         | S_WAKEUP => Ok(()),
         S_BRANCH => jump(wave, true),
         S_CBRANCH_SCC0 => jump(wave, !wave.scc),
@@ -66,12 +76,14 @@ pub(super) fn sopp(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         | S_CBRANCH_CDBGSYS_AND_USER => Ok(()),
         S_ENDPGM | S_ENDPGM_SAVED => {
             wave.state = State::Ended;
+            env.barriers.leave();
             Err(Stop::End)
         }
         S_BARRIER => {
             wave.state = State::AtBarrier;
             Err(Stop::Barrier)
         }
+        S_BARRIER_WAIT => barrier::wait(wave, op, env, simm16),
         S_SLEEP => Err(Stop::Yield),
         S_ROUND_MODE => {
             wave.mode.set_round(u32::from(simm16));
@@ -85,7 +97,7 @@ pub(super) fn sopp(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
             env.invalidate_code = true;
             Ok(())
         }
-        S_TRAP => trap::execute(wave, op, env.launch, simm16 as u8),
+        S_TRAP => trap::execute(wave, op, env, simm16 as u8),
         S_SENDMSG => send(wave, env, simm16),
         S_SENDMSGHALT => {
             send(wave, env, simm16)?;

@@ -20,6 +20,13 @@ fn global_body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     let Fields::Flat { vdst, addr, data, saddr, offset, glc, .. } = op.instruction.fields else {
         return mismatch(op);
     };
+    if matches!(
+        op.instruction.opcode,
+        Opcode::GLOBAL_INV | Opcode::GLOBAL_WB | Opcode::GLOBAL_WBINV
+    ) {
+        // Host and device memory are one here: no cache can be stale.
+        return Ok(());
+    }
     let transfer = transfer::of(op.instruction.opcode).ok_or_else(|| unmodelled(op))?;
     let registers = Registers { destination: vdst.into(), data: data.into(), returns: glc };
     let thread = matches!(

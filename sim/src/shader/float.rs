@@ -6,6 +6,11 @@
 use super::mode::{Mode, Round};
 use super::soft::{self, F16, F32, F64};
 
+pub(super) use super::extremes::{
+    max16, max32, max64, maximum16, maximum32, maximum64, min16, min32, min64, minimum16,
+    minimum32, minimum64,
+};
+
 pub(super) const SIGN32: u32 = 0x8000_0000;
 pub(super) const SIGN16: u32 = 0x8000;
 pub(super) const SIGN64: u64 = 1 << 63;
@@ -195,45 +200,6 @@ pub(super) fn mul64(mode: &Mode, a: u64, b: u64) -> u64 {
     };
     flush_out64(mode, settle64(product, &[a, b]))
 }
-
-macro_rules! extremes {
-    ($min:ident, $max:ident, $bits:ty, $is_nan:ident, $quiet:ident, $flush_in:ident, $flush_out:ident, $sign:expr) => {
-        /// Minimum: −0 below +0, a NaN loses unless it is signalling in IEEE mode
-        /// (RDNA3 ISA document, V_MIN).
-        #[inline(always)]
-        pub(super) fn $min(mode: &Mode, a: $bits, b: $bits) -> $bits {
-            extremes!(@body $bits, mode, a, b, $is_nan, $quiet, $flush_in, $flush_out, $sign, <)
-        }
-
-        /// Maximum, with the rules of the minimum.
-        #[inline(always)]
-        pub(super) fn $max(mode: &Mode, a: $bits, b: $bits) -> $bits {
-            extremes!(@body $bits, mode, a, b, $is_nan, $quiet, $flush_in, $flush_out, $sign, >)
-        }
-    };
-    (@body $bits:ty, $mode:ident, $a:ident, $b:ident, $is_nan:ident, $quiet:ident, $flush_in:ident, $flush_out:ident, $sign:expr, $op:tt) => {{
-        let ($a, $b) = ($flush_in($mode, $a), $flush_in($mode, $b));
-        // Orders all numbers, −0 below +0.
-        let key = |x: $bits| if x & $sign != 0 { !x & ($sign | ($sign - 1)) } else { x | $sign };
-        let (nan_a, nan_b) = ($is_nan($a), $is_nan($b));
-        let signalling_a = nan_a && $quiet($a) != $a;
-        let signalling_b = nan_b && $quiet($b) != $b;
-        let ordered = if key($a) $op key($b) { $a } else { $b };
-        let quiet_rules = if nan_b { $a } else if nan_a { $b } else { ordered };
-        let result = if $mode.ieee && signalling_a {
-            $quiet($a)
-        } else if $mode.ieee && signalling_b {
-            $quiet($b)
-        } else {
-            quiet_rules
-        };
-        $flush_out($mode, result)
-    }};
-}
-
-extremes!(min32, max32, u32, is_nan32, quiet32, flush_in32, flush_out32, SIGN32);
-extremes!(min64, max64, u64, is_nan64, quiet64, flush_in64, flush_out64, SIGN64);
-extremes!(min16, max16, u32, is_nan16, quiet16, flush_in16, flush_out16, SIGN16);
 
 /// A half as single precision; NaNs keep their payload.
 #[inline(always)]

@@ -1,6 +1,7 @@
 //! The state a wave starts with.
 
 use super::Launch;
+use super::generation::Traits;
 use super::mode::Mode;
 use super::wave::{EXEC, LANES, Wave};
 
@@ -78,28 +79,29 @@ impl Group {
 
 /// Sets a wave up (LLVM's AMDGPUUsage document, "Initial Kernel Execution State": user SGPRs, then the
 /// workgroup ids that RSRC2 enables; packed work-item ids in VGPR 0; scratch by FLAT_SCRATCH).
-pub(super) fn prepare(wave: &mut Wave, launch: &Launch, group: Group, number: u32, scratch: u64) {
+pub(super) fn prepare(
+    wave: &mut Wave,
+    launch: &Launch,
+    traits: &Traits,
+    group: Group,
+    number: u32,
+    scratch: u64,
+) {
     wave.reset(launch.fill);
     wave.pc = launch.program;
     wave.id = number;
     wave.scratch = scratch;
-    wave.mode = Mode::from_rsrc1(launch.rsrc1);
+    wave.mode = Mode::from_rsrc1(launch.rsrc1, traits.float_switches);
     wave.privileged = launch.rsrc1 >> 20 & 1 != 0;
     let user = (launch.rsrc2 >> 1 & 0x1f) as u8;
     for code in 0..user {
         wave.set_sgpr(code, launch.user_data[usize::from(code)]);
     }
-    let mut next = user;
-    for (dimension, bit) in [7, 8, 9].into_iter().enumerate() {
-        if launch.rsrc2 >> bit & 1 != 0 {
-            wave.set_sgpr(next, group.id[dimension]);
-            next += 1;
-        }
-    }
-    if launch.rsrc2 >> 10 & 1 != 0 {
-        // TG_SIZE_EN: waves in the workgroup 5:0, this wave's number 11:6 (RDNA3 ISA document, "Wave
-        // initialisation").
-        wave.set_sgpr(next, group.waves(launch) & 0x3f | (number & 0x3f) << 6);
+    if traits.architected_ids {
+        let [x, y, z] = group.id;
+        wave.set_architected_ids(x, y & 0xffff | z << 16, number);
+    } else {
+        workgroup_ids(wave, launch, group, number, user);
     }
     let [width, height, _] = group.size(launch);
     let items = group.items(launch);
@@ -131,5 +133,20 @@ pub(super) fn prepare(wave: &mut Wave, launch: &Launch, group: Group, number: u3
                 }
             }
         }
+    }
+}
+
+/// Workgroup ids in the SGPRs from `next` on, those that RSRC2 enables.
+fn workgroup_ids(wave: &mut Wave, launch: &Launch, group: Group, number: u32, mut next: u8) {
+    for (dimension, bit) in [7, 8, 9].into_iter().enumerate() {
+        if launch.rsrc2 >> bit & 1 != 0 {
+            wave.set_sgpr(next, group.id[dimension]);
+            next += 1;
+        }
+    }
+    if launch.rsrc2 >> 10 & 1 != 0 {
+        // TG_SIZE_EN: waves in the workgroup 5:0, this wave's number 11:6 (RDNA3 ISA document, "Wave
+        // initialisation").
+        wave.set_sgpr(next, group.waves(launch) & 0x3f | (number & 0x3f) << 6);
     }
 }

@@ -1,15 +1,16 @@
 //! The shader core: runs the waves of a dispatch.
 //!
-//! RDNA3 and RDNA3.5 (gfx11, gfx11.5), wave32 and wave64. The semantics are those of AMD's "RDNA3 Instruction
-//! Set Architecture" reference guide (2023-02), here "RDNA3 ISA document".
+//! RDNA3, RDNA3.5 and RDNA4 (gfx11, gfx11.5, gfx12), wave32 and wave64. The semantics are those of AMD's "RDNA3
+//! Instruction Set Architecture" reference guide (2023-02), here "RDNA3 ISA document", and of that of RDNA4 (2025-03);
+//! `generation` has what the generations do differently.
 //!
 //! - `schedule`: workgroups and waves in turn, on one host thread or several.
 //! - `launch`: the registers a wave starts with.
 //! - `code`, `resolve`, `operands`: the instruction cache; each instruction is decoded once a dispatch.
-//! - `scalar`, `control`, `smem`, `registers`: the scalar side; `trap`: traps and exceptions.
+//! - `scalar`, `control`, `smem`, `registers`, `barrier`: the scalar side; `trap`: traps and exceptions.
 //! - `vector`: the vector ALU; `wmma`: matrices.
 //! - `flat`, `buffer`, `share` (LDS): memory; `place`, `transfer`, `atomic`: what they have in common.
-//! - `mode`, `float`, `soft`: floating point as MODE asks.
+//! - `mode`, `float`, `extremes`, `soft`, `fp8`: floating point as MODE asks.
 //!
 //! # What it does not model
 //! Of what no program can be wrong about:
@@ -27,16 +28,20 @@
 //! - **What nothing has set** has one value ([`Launch::fill`]), not what earlier waves left.
 //!
 //! Refused, with a text that says what: formats without handlers (images, typed buffers, exports, parameter loads),
-//! GDS, swizzled buffers, messages and registers for which nothing here stands, registers beyond those allocated,
+//! GDS, swizzled buffers, sparse matrices, named barriers, transposing loads, traps of gfx12, messages and registers for which nothing here stands, registers beyond those allocated,
 //! misaligned tuples of SGPRs, dual issue in wave64. Arithmetic exceptions are never raised.
 #![expect(clippy::needless_range_loop, reason = "a lane number indexes several registers at once")]
 
 mod atomic;
+mod barrier;
 mod buffer;
 mod code;
 mod control;
+mod extremes;
 mod flat;
 mod float;
+mod fp8;
+mod generation;
 pub(crate) mod host_float;
 mod launch;
 mod lds;
@@ -256,8 +261,9 @@ pub fn run_on(
     threads: usize,
 ) -> Result<Statistics, WaveFault> {
     let known = Target::from_gfx_target_version(gpu.gfx_target_version);
-    let executed =
-        |target: &Target| matches!(target.generation(), Generation::Gfx11 | Generation::Gfx11_5);
+    let executed = |target: &Target| {
+        matches!(target.generation(), Generation::Gfx11 | Generation::Gfx11_5 | Generation::Gfx12)
+    };
     let Some(target) = known.filter(executed) else {
         let text = format!("the shader core does not execute the instructions of {}", gpu.name);
         return Err(WaveFault::before_start(launch, text));

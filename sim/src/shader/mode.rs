@@ -57,17 +57,32 @@ pub(super) struct Mode {
     pub(super) dx10_clamp: bool,
     /// Signalling NaNs are quieted by min, max and the like.
     pub(super) ieee: bool,
+    /// Min and max quiet the first of two NaNs.
+    pub(super) quiets_two_nans: bool,
     /// f16 overflow gives the largest finite value.
     pub(super) fp16_overflow: bool,
 }
 
 impl Mode {
     /// MODE as a new wave has it, from RSRC1: FLOAT_MODE 19:12, DX10_CLAMP 21, IEEE_MODE 23, FP16_OVFL 26.
-    pub(super) fn from_rsrc1(rsrc1: u32) -> Mode {
-        let float_mode = rsrc1 >> 12 & 0xff;
-        let bits =
-            float_mode | (rsrc1 >> 21 & 1) << 8 | (rsrc1 >> 23 & 1) << 9 | (rsrc1 >> 26 & 1) << 23;
-        Mode::from_bits(bits)
+    /// `switches` says whether the generation has the second and the third.
+    pub(super) fn from_rsrc1(rsrc1: u32, switches: bool) -> Mode {
+        let bits = rsrc1 >> 12 & 0xff | (rsrc1 >> 26 & 1) << 23;
+        if switches {
+            Mode::from_bits(bits | (rsrc1 >> 21 & 1) << 8 | (rsrc1 >> 23 & 1) << 9)
+        } else {
+            Mode::without_switches(bits)
+        }
+    }
+
+    /// From the register's value, of a generation without DX10_CLAMP and IEEE.
+    pub(super) fn without_switches(bits: u32) -> Mode {
+        Mode { dx10_clamp: true, ieee: false, quiets_two_nans: true, ..Mode::from_bits(bits) }
+    }
+
+    /// The same generation's MODE with another value.
+    pub(super) fn with_bits(&self, bits: u32) -> Mode {
+        if self.quiets_two_nans { Mode::without_switches(bits) } else { Mode::from_bits(bits) }
     }
 
     /// The register's value.
@@ -85,17 +100,18 @@ impl Mode {
             denormals16_64: Denormals::from_bits(bits >> 6),
             dx10_clamp: bits >> 8 & 1 != 0,
             ieee: bits >> 9 & 1 != 0,
+            quiets_two_nans: false,
             fp16_overflow: bits >> 23 & 1 != 0,
         }
     }
 
     /// Replaces the four rounding bits (`s_round_mode`).
     pub(super) fn set_round(&mut self, bits: u32) {
-        *self = Mode::from_bits(self.bits & !0xf | bits & 0xf);
+        *self = self.with_bits(self.bits & !0xf | bits & 0xf);
     }
 
     /// Replaces the four denormal bits (`s_denorm_mode`).
     pub(super) fn set_denormals(&mut self, bits: u32) {
-        *self = Mode::from_bits(self.bits & !0xf0 | (bits & 0xf) << 4);
+        *self = self.with_bits(self.bits & !0xf0 | (bits & 0xf) << 4);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Launch;
 use super::wave::Stop;
-use amdgpu_isa::{Fields, Instruction, OpInfo, Opcode, OperandKind, Src};
+use amdgpu_isa::{Fields, Flags, Instruction, OpInfo, Opcode, OperandKind, Src};
 
 /// The values of the sources that are constants: inline, literal, or an aperture.
 pub(super) fn constants(instruction: &Instruction, launch: &Launch) -> [u64; 3] {
@@ -121,9 +121,7 @@ fn highest_vgpr(instruction: &Instruction, wave32: bool) -> Option<usize> {
     };
     match &instruction.fields {
         Fields::Valu(v) => {
-            let scalar =
-                matches!(instruction.opcode, Opcode::V_READLANE_B32 | Opcode::V_READFIRSTLANE_B32)
-                    || info.dst == OperandKind::Mask;
+            let scalar = info.flags.contains(Flags::SCALAR_DST) || info.dst == OperandKind::Mask;
             let destination = if scalar { None } else { last(v.vdst, info.dst, wave32) };
             destination.max(sources(&v.src, info))
         }
@@ -150,6 +148,8 @@ fn highest_vgpr(instruction: &Instruction, wave32: bool) -> Option<usize> {
             let name = instruction.opcode.name();
             let address = if name.starts_with("SCRATCH") {
                 sve.then_some(usize::from(*addr))
+            } else if info.dst == OperandKind::None && info.src[0] == OperandKind::None {
+                None
             } else if *saddr == Src::NULL {
                 Some(usize::from(*addr) + 1)
             } else if name.contains("ADDTID") {
@@ -160,9 +160,6 @@ fn highest_vgpr(instruction: &Instruction, wave32: bool) -> Option<usize> {
             let (dst, src) = match instruction.opcode {
                 Opcode::GLOBAL_LOAD_ADDTID_B32 => (OperandKind::B32, OperandKind::None),
                 Opcode::GLOBAL_STORE_ADDTID_B32 => (OperandKind::None, OperandKind::B32),
-                Opcode::FLAT_ATOMIC_CSUB_U32 | Opcode::GLOBAL_ATOMIC_CSUB_U32 => {
-                    (OperandKind::B32, OperandKind::B32)
-                }
                 _ => (info.dst, info.src[0]),
             };
             let returns = *glc || !name.contains("ATOMIC");

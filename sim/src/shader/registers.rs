@@ -1,22 +1,8 @@
 //! Hardware registers of a wave (`s_getreg_b32`, `s_setreg_b32`).
 
 use super::Launch;
-use super::mode::Mode;
+use super::generation::Register;
 use super::wave::{EXEC, Env, Stop, VCC, Wave};
-
-// Numbers of the registers: LLVM's AMDGPU assembler, `hwreg` names for gfx11.
-const MODE: u32 = 1;
-const STATUS: u32 = 2;
-const TRAPSTS: u32 = 3;
-const GPR_ALLOC: u32 = 5;
-const LDS_ALLOC: u32 = 6;
-const IB_STS: u32 = 7;
-const SH_MEM_BASES: u32 = 15;
-const FLAT_SCRATCH_LO: u32 = 20;
-const FLAT_SCRATCH_HI: u32 = 21;
-const HW_ID1: u32 = 23;
-const HW_ID2: u32 = 24;
-const SHADER_CYCLES: u32 = 29;
 
 /// A field of a register: number 5:0, offset 10:6, size − 1 15:11.
 fn field(simm16: u16) -> (u32, u32, u32) {
@@ -40,43 +26,42 @@ pub(super) fn status(wave: &Wave, launch: &Launch) -> u32 {
 pub(super) fn get(wave: &Wave, env: &Env<'_>, simm16: u16) -> Result<u32, Stop> {
     let (register, offset, mask) = field(simm16);
     let launch = env.launch;
-    let value = match register {
-        MODE => wave.mode.bits(),
-        STATUS => status(wave, launch),
-        TRAPSTS => wave.trapsts,
-        IB_STS => 0,
-        GPR_ALLOC => {
+    let value = match env.traits.register(register).ok_or_else(|| unknown("s_getreg", register))? {
+        Register::Mode => wave.mode.bits(),
+        Register::Status => status(wave, launch),
+        Register::TrapStatus => wave.trapsts,
+        Register::InstructionBuffer => 0,
+        Register::VgprAllocation => {
             let granule = if wave.halves == 1 { 8 } else { 4 };
             ((wave.vgprs().div_ceil(granule) as u32).saturating_sub(1) & 0xff) << 12
         }
-        LDS_ALLOC => (launch.lds_bytes.div_ceil(512) & 0x1ff) << 12,
-        SH_MEM_BASES => launch.private_aperture_hi >> 16 | launch.shared_aperture_hi & 0xffff_0000,
-        FLAT_SCRATCH_LO => wave.scratch as u32,
-        FLAT_SCRATCH_HI => (wave.scratch >> 32) as u32,
-        // WAVE_ID 4:0; the place on the machine is always the first.
-        HW_ID1 => wave.id & 0x1f,
-        HW_ID2 => 0,
-        SHADER_CYCLES => wave.executed as u32 & 0xf_ffff,
-        other => {
-            return Err(Stop::not_modelled(format!(
-                "s_getreg of register {other} is not modelled"
-            )));
+        Register::LdsAllocation => (launch.lds_bytes.div_ceil(512) & 0x1ff) << 12,
+        Register::Apertures => {
+            launch.private_aperture_hi >> 16 | launch.shared_aperture_hi & 0xffff_0000
         }
+        Register::ScratchLow => wave.scratch as u32,
+        Register::ScratchHigh => (wave.scratch >> 32) as u32,
+        // WAVE_ID 4:0; the place on the machine is always the first.
+        Register::HardwareId1 => wave.id & 0x1f,
+        Register::HardwareId2 => 0,
+        Register::Cycles => wave.executed as u32 & 0xf_ffff,
+        Register::CyclesLow => wave.executed as u32,
+        Register::CyclesHigh => (wave.executed >> 32) as u32,
     };
     Ok(value >> offset & mask)
 }
 
 /// Writes a field of a register. Only MODE may be written without privilege. Of STATUS SCC and HALT are kept; a
 /// trap handler writes back all of it, and the rest is as it was or is nothing here.
-pub(super) fn set(wave: &mut Wave, simm16: u16, value: u32) -> Result<(), Stop> {
+pub(super) fn set(wave: &mut Wave, env: &Env<'_>, simm16: u16, value: u32) -> Result<(), Stop> {
     let (register, offset, mask) = field(simm16);
-    match register {
-        MODE => {
+    match env.traits.register(register).ok_or_else(|| unknown("s_setreg", register))? {
+        Register::Mode => {
             let mask = mask << offset;
-            wave.mode = Mode::from_bits(wave.mode.bits() & !mask | value << offset & mask);
+            wave.mode = wave.mode.with_bits(wave.mode.bits() & !mask | value << offset & mask);
             Ok(())
         }
-        STATUS if wave.privileged => {
+        Register::Status if wave.privileged => {
             let mask = mask << offset;
             let bit = |old: bool, at: u32| {
                 if mask >> at & 1 != 0 { value << offset >> at & 1 != 0 } else { old }
@@ -85,21 +70,30 @@ pub(super) fn set(wave: &mut Wave, simm16: u16, value: u32) -> Result<(), Stop> 
             wave.halt = bit(wave.halt, 13);
             Ok(())
         }
-        TRAPSTS if wave.privileged => {
+        Register::TrapStatus if wave.privileged => {
             let mask = mask << offset;
             wave.trapsts = wave.trapsts & !mask | value << offset & mask;
             Ok(())
         }
         // Writes without privilege are dropped (RDNA3 ISA document, S_SETREG_B32: writeable bits).
-        STATUS | TRAPSTS | GPR_ALLOC | LDS_ALLOC | IB_STS => Ok(()),
-        FLAT_SCRATCH_LO if wave.privileged => {
+        Register::Status
+        | Register::TrapStatus
+        | Register::VgprAllocation
+        | Register::LdsAllocation
+        | Register::InstructionBuffer => Ok(()),
+        Register::ScratchLow if wave.privileged => {
             wave.scratch = wave.scratch & !0xffff_ffff | u64::from(value);
             Ok(())
         }
-        FLAT_SCRATCH_HI if wave.privileged => {
+        Register::ScratchHigh if wave.privileged => {
             wave.scratch = wave.scratch & 0xffff_ffff | u64::from(value) << 32;
             Ok(())
         }
-        other => Err(Stop::not_modelled(format!("s_setreg of register {other} is not modelled"))),
+        _ => Err(unknown("s_setreg", register)),
     }
+}
+
+#[cold]
+fn unknown(operation: &str, register: u32) -> Stop {
+    Stop::not_modelled(format!("{operation} of register {register} is not modelled"))
 }

@@ -2,10 +2,10 @@
 
 use super::code::Handler;
 use super::vector::{
-    carry, compare, convert, dot, double, dual, half, integer, lane, nothing, packed, single,
-    small, transcendental,
+    carry, compare, convert, dot, double, dual, half, integer, lane, nothing, packed, scalar_float,
+    single, small, transcendental,
 };
-use super::{buffer, control, flat, scalar, share, smem, wmma};
+use super::{barrier, buffer, control, flat, scalar, share, smem, wmma};
 use amdgpu_isa::{Fields, Instruction, Opcode};
 
 /// The executor of an instruction, `None` when nothing models it.
@@ -14,6 +14,9 @@ pub(super) fn handler(instruction: &Instruction) -> Option<Handler> {
     Some(match &instruction.fields {
         Fields::Sop1 { .. } => match instruction.opcode {
             Opcode::S_SENDMSG_RTN_B32 | Opcode::S_SENDMSG_RTN_B64 => control::send_and_return,
+            Opcode::S_BARRIER_SIGNAL
+            | Opcode::S_BARRIER_SIGNAL_ISFIRST
+            | Opcode::S_GET_BARRIER_STATE => barrier::sop1,
             _ => scalar::sop1,
         },
         Fields::Sop2 { .. } => scalar::sop2,
@@ -45,12 +48,25 @@ fn vector(opcode: Opcode) -> Option<Handler> {
     Some(match opcode {
         V_NOP | V_PIPEFLUSH => nothing,
         _ if name.starts_with("V_CMP") => compare::run,
-        V_READFIRSTLANE_B32 | V_READLANE_B32 | V_WRITELANE_B32 | V_PERMLANE16_B32
-        | V_PERMLANEX16_B32 | V_PERMLANE64_B32 | V_MOVRELD_B32 | V_MOVRELS_B32 | V_MOVRELSD_B32
-        | V_MOVRELSD_2_B32 | V_SWAP_B32 | V_SWAP_B16 | V_SWAPREL_B32 => lane::run,
+        V_READFIRSTLANE_B32
+        | V_READLANE_B32
+        | V_WRITELANE_B32
+        | V_PERMLANE16_B32
+        | V_PERMLANEX16_B32
+        | V_PERMLANE16_VAR_B32
+        | V_PERMLANEX16_VAR_B32
+        | V_PERMLANE64_B32
+        | V_MOVRELD_B32
+        | V_MOVRELS_B32
+        | V_MOVRELSD_B32
+        | V_MOVRELSD_2_B32
+        | V_SWAP_B32
+        | V_SWAP_B16
+        | V_SWAPREL_B32 => lane::run,
         V_ADD_CO_U32 | V_SUB_CO_U32 | V_SUBREV_CO_U32 | V_ADD_CO_CI_U32 | V_SUB_CO_CI_U32
         | V_SUBREV_CO_CI_U32 | V_MAD_U64_U32 | V_MAD_I64_I32 | V_LSHLREV_B64 | V_LSHRREV_B64
         | V_ASHRREV_I64 | V_DIV_SCALE_F32 | V_DIV_SCALE_F64 => carry::run,
+        _ if name.starts_with("V_S_") => scalar_float::run,
         V_EXP_F32
         | V_LOG_F32
         | V_RCP_F32
@@ -77,10 +93,10 @@ fn vector(opcode: Opcode) -> Option<Handler> {
         | V_INTERP_P2_RTZ_F16_F32 => transcendental::run,
         V_DOT2ACC_F32_F16 | V_DOT2ACC_F32_BF16 | V_DOT2_F16_F16 | V_DOT2_BF16_BF16 => dot::run,
         V_PK_FMAC_F16 => packed::run_vop2,
-        V_ADD_F64 | V_MUL_F64 | V_FMA_F64 | V_MIN_F64 | V_MAX_F64 | V_LDEXP_F64 | V_TRUNC_F64
-        | V_CEIL_F64 | V_RNDNE_F64 | V_FLOOR_F64 | V_FRACT_F64 | V_RCP_F64 | V_RSQ_F64
-        | V_SQRT_F64 | V_FREXP_MANT_F64 | V_FREXP_EXP_I32_F64 | V_DIV_FMAS_F64
-        | V_DIV_FIXUP_F64 | V_TRIG_PREOP_F64 => double::run,
+        V_ADD_F64 | V_MUL_F64 | V_FMA_F64 | V_MIN_F64 | V_MAX_F64 | V_MINIMUM_F64
+        | V_MAXIMUM_F64 | V_LDEXP_F64 | V_TRUNC_F64 | V_CEIL_F64 | V_RNDNE_F64 | V_FLOOR_F64
+        | V_FRACT_F64 | V_RCP_F64 | V_RSQ_F64 | V_SQRT_F64 | V_FREXP_MANT_F64
+        | V_FREXP_EXP_I32_F64 | V_DIV_FMAS_F64 | V_DIV_FIXUP_F64 | V_TRIG_PREOP_F64 => double::run,
         _ if name.starts_with("V_CVT") || matches!(opcode, V_SAT_PK_U8_I16 | V_PACK_B32_F16) => {
             convert::run
         }

@@ -79,6 +79,8 @@ pub(super) fn sop1(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
             wave.set_sgpr64(sdst, wave.pc);
             wave.pc = target;
         }
+        // Time is not modelled: other waves go on.
+        S_SLEEP_VAR => return Err(Stop::Yield),
         S_RFE_B64 => {
             if !wave.privileged {
                 return Err(Stop::illegal("s_rfe_b64 without privilege"));
@@ -377,6 +379,15 @@ fn sop2_wide(wave: &mut Wave, op: &Op, sdst: u8, ssrc0: Src, ssrc1: Src) -> Step
         S_BFE_I64 => {
             signed_field(a() as i64, amount() & 63, (amount() >> 16 & 0x7f).min(64)) as u64
         }
+        S_ADD_NC_U64 | S_SUB_NC_U64 | S_MUL_U64 => {
+            let value = match opcode {
+                S_ADD_NC_U64 => a().wrapping_add(b()),
+                S_SUB_NC_U64 => a().wrapping_sub(b()),
+                _ => a().wrapping_mul(b()),
+            };
+            wave.set_sgpr64(sdst, value);
+            return Ok(());
+        }
         S_BFM_B64 => {
             let width = wave.s32(ssrc0, op.constants[0]) & 63;
             let value = ((1u64 << width) - 1) << (amount() & 63);
@@ -417,6 +428,10 @@ fn sop2_float(wave: &mut Wave, op: &Op, sdst: u8, ssrc0: Src, ssrc1: Src) -> Ste
         S_MIN_F16 => float::min16(&mode, a, b),
         S_MAX_F16 => float::max16(&mode, a, b),
         S_FMAC_F16 => float::fma16(&mode, a, b, wave.sgpr(sdst)),
+        S_MINIMUM_F32 => float::minimum32(&mode, a, b),
+        S_MAXIMUM_F32 => float::maximum32(&mode, a, b),
+        S_MINIMUM_F16 => float::minimum16(&mode, a, b),
+        S_MAXIMUM_F16 => float::maximum16(&mode, a, b),
         other => return Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     };
     wave.set_sgpr(sdst, value);
@@ -460,8 +475,8 @@ pub(super) fn sopk(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
             let value = registers::get(wave, env, simm16)?;
             wave.set_sgpr(sdst, value);
         }
-        S_SETREG_B32 => registers::set(wave, simm16, old)?,
-        S_SETREG_IMM32_B32 => registers::set(wave, simm16, op.literal())?,
+        S_SETREG_B32 => registers::set(wave, env, simm16, old)?,
+        S_SETREG_IMM32_B32 => registers::set(wave, env, simm16, op.literal())?,
         S_CALL_B64 => {
             wave.set_sgpr64(sdst, wave.pc);
             wave.pc = wave.pc.wrapping_add_signed(i64::from(signed) * 4);

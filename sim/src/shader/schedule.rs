@@ -5,7 +5,9 @@
 //! start only when those resident have used up a slice: kernels that end soon run one after the other, with warm
 //! caches.
 
+use super::barrier::Barriers;
 use super::code::{Code, decode_at};
+use super::generation::Traits;
 use super::host_float;
 use super::launch::{Group, prepare};
 use super::lds::Lds;
@@ -36,6 +38,7 @@ const GROUPS_PER_THREAD: u64 = 64;
 pub(super) struct Dispatch<'a> {
     pub(super) gpu: &'a Gpu,
     pub(super) target: Target,
+    traits: &'static Traits,
     pub(super) launch: &'a Launch,
     pub(super) memory: &'a Arc<AddressSpace>,
     pub(super) outside: &'a dyn Outside,
@@ -58,6 +61,7 @@ impl<'a> Dispatch<'a> {
         Dispatch {
             gpu,
             target,
+            traits: Traits::of(target),
             launch,
             memory,
             outside,
@@ -155,6 +159,7 @@ struct Resident {
     group: Group,
     waves: Vec<Wave>,
     lds: Lds,
+    barriers: Barriers,
     /// Scratch slots of its waves start here.
     slot: u64,
 }
@@ -262,6 +267,7 @@ impl<'a> Worker<'a> {
             group,
             waves: Vec::new(),
             lds: Lds::default(),
+            barriers: Barriers::default(),
             slot,
         });
         resident.number = number;
@@ -269,6 +275,7 @@ impl<'a> Worker<'a> {
         resident.slot = slot;
         resident.lds.reset(launch.lds_bytes, launch.fill);
         let waves = group.waves(launch);
+        resident.barriers = Barriers::new(waves);
         resident.waves.truncate(waves as usize);
         while resident.waves.len() < waves as usize {
             resident.waves.push(Wave::new(launch.wave32, launch.vgprs()));
@@ -277,7 +284,7 @@ impl<'a> Worker<'a> {
         for (wave, id) in resident.waves.iter_mut().zip(0..) {
             let offset = (first + u64::from(id)) * u64::from(launch.scratch_bytes_per_wave);
             let scratch = launch.scratch_base.wrapping_add(offset);
-            prepare(wave, launch, group, id, scratch);
+            prepare(wave, launch, dispatch.traits, group, id, scratch);
         }
         self.statistics.waves += u64::from(waves);
         Some(resident)
@@ -289,7 +296,11 @@ impl<'a> Worker<'a> {
         loop {
             let mut progress = false;
             for index in 0..resident.waves.len() {
-                if resident.waves[index].state != State::Running {
+                let wave = &mut resident.waves[index];
+                if wave.state == State::AtSplitBarrier && resident.barriers.is_complete(wave.id) {
+                    wave.state = State::Running;
+                }
+                if wave.state != State::Running {
                     continue;
                 }
                 if self.dispatch.outside.is_stopped() {
@@ -310,6 +321,8 @@ impl<'a> Worker<'a> {
                         memory: &mut self.memory,
                         lds: &mut resident.lds,
                         launch: self.dispatch.launch,
+                        traits: self.dispatch.traits,
+                        barriers: &mut resident.barriers,
                         outside: self.dispatch.outside,
                         wide: self.wide,
                         invalidate_code: false,
@@ -327,7 +340,9 @@ impl<'a> Worker<'a> {
                 self.dispatch.outside.exception(&fault);
                 trap::raise(&mut resident.waves[index], self.dispatch.launch, pc, exception);
             }
-            if !progress && resident.waves.iter().any(|wave| wave.state == State::Halted) {
+            // One that waits for a signal which none is left to give stands still, too.
+            let still = |wave: &Wave| matches!(wave.state, State::Halted | State::AtSplitBarrier);
+            if !progress && resident.waves.iter().any(still) {
                 return Slice::Halted;
             }
             if !progress {

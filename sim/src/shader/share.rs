@@ -102,8 +102,9 @@ fn body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
             store_small(wave, env, &ds, |lds, at, v| lds.store16(at, (v >> 16) as u16))
         }
         DS_LOAD_ADDTID_B32 | DS_STORE_ADDTID_B32 => by_thread(wave, env, &ds, opcode),
-        DS_PERMUTE_B32 => permute(wave, &ds, true),
-        DS_BPERMUTE_B32 => permute(wave, &ds, false),
+        DS_PERMUTE_B32 => permute(wave, env, &ds, Permute::Push),
+        DS_BPERMUTE_B32 => permute(wave, env, &ds, Permute::Pull),
+        DS_BPERMUTE_FI_B32 => permute(wave, env, &ds, Permute::PullInactive),
         DS_SWIZZLE_B32 => swizzle(wave, &ds),
         DS_APPEND | DS_CONSUME => count(wave, env, &ds, opcode == DS_APPEND),
         DS_STOREXCHG_2ADDR_RTN_B32 => exchange_two(wave, env, &ds, 1, 4),
@@ -240,22 +241,44 @@ fn by_thread(wave: &mut Wave, env: &mut Env<'_>, ds: &Ds, opcode: Opcode) -> Ste
 }
 
 /// `ds_permute_b32` (push) and `ds_bpermute_b32` (pull), within each 32 lanes. Lanes that are off give 0.
-fn permute(wave: &mut Wave, ds: &Ds, push: bool) -> Step {
+fn permute(wave: &mut Wave, env: &Env<'_>, ds: &Ds, kind: Permute) -> Step {
+    let exec = wave.exec();
+    // Lanes that reach each other.
+    let reach = if env.traits.permutes_whole_wave { wave.lanes() } else { LANES };
+    let mut rows = [[0; LANES]; 2];
     for half in 0..wave.halves {
-        let mask = wave.exec_half(half);
-        let selector = addresses(wave, ds, half, ds.offset()).map(|at| at as usize / 4 % LANES);
-        let data = wave.row(ds.data0, half);
-        let mut row = [0; LANES];
-        for lane in lanes(mask) {
-            if push {
-                row[selector[lane]] = data[lane];
-            } else if mask >> selector[lane] & 1 != 0 {
-                row[lane] = data[selector[lane]];
+        let selectors = addresses(wave, ds, half, ds.offset());
+        for lane in 0..LANES {
+            let this = half * LANES + lane;
+            let other = this / reach * reach + selectors[lane] as usize / 4 % reach;
+            let active = |lane: usize| exec >> lane & 1 != 0;
+            match kind {
+                Permute::Push if active(this) => {
+                    rows[other / LANES][other % LANES] = wave.lane(ds.data0, this);
+                }
+                Permute::Pull if active(other) => {
+                    rows[half][lane] = wave.lane(ds.data0, other);
+                }
+                Permute::PullInactive => rows[half][lane] = wave.lane(ds.data0, other),
+                Permute::Push | Permute::Pull => {}
             }
         }
-        wave.write(ds.vdst, half, mask, &row);
+    }
+    for half in 0..wave.halves {
+        wave.write(ds.vdst, half, wave.exec_half(half), &rows[half]);
     }
     Ok(())
+}
+
+/// Which way values move in the permutations.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Permute {
+    /// To the lane named.
+    Push,
+    /// From the lane named, when it is active.
+    Pull,
+    /// From the lane named.
+    PullInactive,
 }
 
 /// The lane that `lane` reads in `ds_swizzle_b32` (RDNA3 ISA document, DS_SWIZZLE_B32).
@@ -373,6 +396,10 @@ fn atomic(opcode: Opcode) -> Option<(Function, bool, bool)> {
         ("ADD", 'F') => Function::AddFloat,
         ("ADD", _) => Function::Add,
         ("SUB", _) => Function::Subtract,
+        ("COND_SUB", _) => Function::ConditionalSubtract,
+        ("SUB_CLAMP", _) => Function::ClampedSubtract,
+        ("PK_ADD", 'F') => Function::AddHalves,
+        ("PK_ADD", _) => Function::AddBfloats,
         ("RSUB", _) => Function::ReverseSubtract,
         ("INC", _) => Function::Increment,
         ("DEC", _) => Function::Decrement,
@@ -403,6 +430,7 @@ fn update(
     wide: bool,
     returns: bool,
 ) -> Step {
+    let function = function.of_generation(env.traits);
     for half in 0..wave.halves {
         let at = addresses(wave, ds, half, ds.offset());
         for lane in lanes(wave.exec_half(half)) {

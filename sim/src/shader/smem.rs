@@ -5,67 +5,129 @@ use super::scalar::mismatch;
 use super::wave::{Env, Step, Stop, Wave};
 use amdgpu_isa::{Fields, Opcode};
 
-/// SMEM: loads to SGPRs, cache invalidation.
+/// What an instruction loads.
+#[derive(Clone, Copy)]
+enum Size {
+    Dwords(usize),
+    /// A byte or a word, extended.
+    Small {
+        bits: u32,
+        signed: bool,
+    },
+}
+
+impl Size {
+    /// What it loads, and whether from a buffer.
+    fn of(opcode: Opcode) -> Option<(Size, bool)> {
+        use Opcode::*;
+        use Size::*;
+        let small = |bits, signed| Small { bits, signed };
+        Some(match opcode {
+            S_LOAD_B32 => (Dwords(1), false),
+            S_LOAD_B64 => (Dwords(2), false),
+            S_LOAD_B96 => (Dwords(3), false),
+            S_LOAD_B128 => (Dwords(4), false),
+            S_LOAD_B256 => (Dwords(8), false),
+            S_LOAD_B512 => (Dwords(16), false),
+            S_LOAD_U8 => (small(8, false), false),
+            S_LOAD_I8 => (small(8, true), false),
+            S_LOAD_U16 => (small(16, false), false),
+            S_LOAD_I16 => (small(16, true), false),
+            S_BUFFER_LOAD_B32 => (Dwords(1), true),
+            S_BUFFER_LOAD_B64 => (Dwords(2), true),
+            S_BUFFER_LOAD_B96 => (Dwords(3), true),
+            S_BUFFER_LOAD_B128 => (Dwords(4), true),
+            S_BUFFER_LOAD_B256 => (Dwords(8), true),
+            S_BUFFER_LOAD_B512 => (Dwords(16), true),
+            S_BUFFER_LOAD_U8 => (small(8, false), true),
+            S_BUFFER_LOAD_I8 => (small(8, true), true),
+            S_BUFFER_LOAD_U16 => (small(16, false), true),
+            S_BUFFER_LOAD_I16 => (small(16, true), true),
+            _ => return None,
+        })
+    }
+}
+
+/// SMEM: loads to SGPRs, cache invalidation, prefetches.
 pub(super) fn smem(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     use Opcode::*;
     let Fields::Smem { sdata, sbase, soffset, offset, .. } = op.instruction.fields else {
         return mismatch(op);
     };
-    let dwords = match op.instruction.opcode {
-        // Host and device memory are one here: no cache can be stale.
-        S_GL1_INV | S_DCACHE_INV => return Ok(()),
-        S_LOAD_B32 | S_BUFFER_LOAD_B32 => 1,
-        S_LOAD_B64 | S_BUFFER_LOAD_B64 => 2,
-        S_LOAD_B128 | S_BUFFER_LOAD_B128 => 4,
-        S_LOAD_B256 | S_BUFFER_LOAD_B256 => 8,
-        S_LOAD_B512 | S_BUFFER_LOAD_B512 => 16,
-        other => return Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
-    };
+    let opcode = op.instruction.opcode;
+    // Host and device memory are one here: no cache can be stale, and none gets anything ahead of time.
+    if matches!(
+        opcode,
+        S_GL1_INV
+            | S_DCACHE_INV
+            | S_PREFETCH_INST
+            | S_PREFETCH_INST_PC_REL
+            | S_PREFETCH_DATA
+            | S_PREFETCH_DATA_PC_REL
+            | S_BUFFER_PREFETCH_DATA
+    ) {
+        return Ok(());
+    }
+    let (size, buffer) = Size::of(opcode)
+        .ok_or_else(|| Stop::not_modelled(format!("{} is not modelled", opcode.name())))?;
     let offset = i64::from(offset).wrapping_add(i64::from(wave.s32(soffset, 0)));
-    let buffer = matches!(
-        op.instruction.opcode,
-        S_BUFFER_LOAD_B32
-            | S_BUFFER_LOAD_B64
-            | S_BUFFER_LOAD_B128
-            | S_BUFFER_LOAD_B256
-            | S_BUFFER_LOAD_B512
-    );
-    let mut values = [0u32; 16];
-    let values = &mut values[..dwords];
-    if buffer {
-        load_buffer(wave, env, sbase, offset, values)?;
+    // Loads are of whole units: the lowest bits of the address are dropped (RDNA3 ISA document, 9.1).
+    let unit = match size {
+        Size::Dwords(_) => 4,
+        Size::Small { bits, .. } => u64::from(bits / 8),
+    };
+    let place = if buffer {
+        let buffer = Buffer::read(wave, sbase);
+        (buffer.base, offset as u64 & !(unit - 1), buffer.size)
     } else {
-        // Loads are of whole dwords: the two lowest bits are dropped (RDNA3 ISA document, 9.1).
-        let address = wave.sgpr64(sbase).wrapping_add_signed(offset) & !3;
-        load(env, address, values)?;
-    }
-    for (register, value) in (sdata..).zip(values) {
-        wave.set_sgpr(register, *value);
+        (wave.sgpr64(sbase).wrapping_add_signed(offset) & !(unit - 1), 0, u64::MAX)
+    };
+    let (base, offset, limit) = place;
+    let inside = |ahead: u64| {
+        let at = offset.wrapping_add(ahead);
+        match at.checked_add(unit) {
+            Some(end) if end <= limit => Some(base.wrapping_add(at)),
+            _ => None,
+        }
+    };
+    match size {
+        Size::Dwords(count) => {
+            let mut values = [0u32; 16];
+            for (value, ahead) in values.iter_mut().zip((0..).step_by(4)).take(count) {
+                if let Some(address) = inside(ahead) {
+                    *value = env.memory.read_u32(address)?;
+                }
+            }
+            for (register, value) in (sdata..).zip(&values[..count]) {
+                wave.set_sgpr(register, *value);
+            }
+        }
+        Size::Small { bits, signed } => {
+            let value = match (inside(0), bits) {
+                (Some(address), 8) => u32::from(env.memory.read_u8(address)?),
+                (Some(address), _) => u32::from(env.memory.read_u16(address)?),
+                (None, _) => 0,
+            };
+            let spare = 32 - bits;
+            let value = if signed { ((value << spare) as i32 >> spare) as u32 } else { value };
+            wave.set_sgpr(sdata, value);
+        }
     }
     Ok(())
 }
 
-fn load(env: &mut Env<'_>, address: u64, values: &mut [u32]) -> Step {
-    for (at, value) in (address..).step_by(4).zip(values) {
-        *value = env.memory.read_u32(at)?;
-    }
-    Ok(())
+/// The buffer of an `s_buffer_load`; what is beyond its end reads as 0.
+struct Buffer {
+    base: u64,
+    size: u64,
 }
 
-/// `s_buffer_load`: dwords beyond the buffer's end read as 0.
-fn load_buffer(wave: &Wave, env: &mut Env<'_>, sbase: u8, offset: i64, values: &mut [u32]) -> Step {
-    let low = wave.sgpr64(sbase);
-    let base = low & 0xffff_ffff_ffff;
-    let stride = low >> 48 & 0x3fff;
-    let records = u64::from(wave.sgpr(sbase + 2));
-    let size = if stride == 0 { records } else { records * stride };
-    let offset = offset as u64 & !3;
-    for (index, value) in values.iter_mut().enumerate() {
-        let at = offset.wrapping_add(4 * index as u64);
-        *value = match at.checked_add(4) {
-            Some(end) if end <= size => env.memory.read_u32(base.wrapping_add(at))?,
-            _ => 0,
-        };
+impl Buffer {
+    fn read(wave: &Wave, sbase: u8) -> Buffer {
+        let low = wave.sgpr64(sbase);
+        let stride = low >> 48 & 0x3fff;
+        let records = u64::from(wave.sgpr(sbase + 2));
+        let size = if stride == 0 { records } else { records * stride };
+        Buffer { base: low & 0xffff_ffff_ffff, size }
     }
-    Ok(())
 }

@@ -3,10 +3,13 @@
 mod addresses;
 mod atomics;
 mod floats;
+mod gfx12;
 mod lanes;
 mod scalars;
 
+use super::barrier::Barriers;
 use super::code::Code;
+use super::generation::Traits;
 use super::lds::Lds;
 use super::mode::Mode;
 use super::wave::{EXEC, Env, M0, Stop, VCC, Wave};
@@ -42,6 +45,9 @@ struct Rig {
     launch: Launch,
     wave: Wave,
     lds: Lds,
+    barriers: Barriers,
+    target: Target,
+    traits: &'static Traits,
 }
 
 impl Rig {
@@ -70,7 +76,18 @@ impl Rig {
         wave.set_mask(EXEC, 1);
         let mut lds = Lds::default();
         lds.reset(64, 0);
-        Rig { launch, wave, lds }
+        let target = Target::Gfx1151;
+        let traits = Traits::of(target);
+        Rig { launch, wave, lds, barriers: Barriers::new(1), target, traits }
+    }
+
+    /// One of gfx12.
+    fn gfx12(wave32: bool) -> Rig {
+        let mut rig = Rig::new(wave32);
+        rig.target = Target::Gfx1201;
+        rig.traits = Traits::of(rig.target);
+        rig.wave.mode = Mode::without_switches(DENORMALS);
+        rig
     }
 
     /// Executes one instruction.
@@ -82,11 +99,13 @@ impl Rig {
         }
         assert!(space.map(CODE, 4096, backing, 0, Permissions::READ | Permissions::EXECUTE));
         let mut memory = View::new(space);
-        let mut code = Code::new(Target::Gfx1151, &self.launch);
+        let mut code = Code::new(self.target, &self.launch);
         let op = code.at(CODE, &mut memory)?;
         let mut env = Env {
             memory: &mut memory,
             lds: &mut self.lds,
+            traits: self.traits,
+            barriers: &mut self.barriers,
             launch: &self.launch,
             outside: &Clock(0x1_2345_6789),
             wide: false,

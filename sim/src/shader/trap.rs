@@ -7,7 +7,7 @@
 
 use super::code::Op;
 use super::registers;
-use super::wave::{State, Step, Stop, TTMP0, Wave};
+use super::wave::{Env, State, Step, Stop, TTMP0, Wave};
 use super::{Launch, WaveFaultKind};
 
 /// TRAPSTS bits (gc_11_0_0_sh_mask.h, `SQ_WAVE_TRAPSTS`; EXCP bit 8 by the KFD's `SQ_WAVE_TRAPSTS_MEM_VIOL_MASK`).
@@ -35,7 +35,11 @@ pub(super) fn exception(kind: &WaveFaultKind) -> Option<u32> {
 /// `s_trap`, which is a NOP to waves that take no traps and inside the handler.
 ///
 /// The handler finds the address of the instruction itself (RDNA3 ISA document, "S_TRAP").
-pub(super) fn execute(wave: &mut Wave, op: &Op, launch: &Launch, id: u8) -> Step {
+pub(super) fn execute(wave: &mut Wave, op: &Op, env: &Env<'_>, id: u8) -> Step {
+    if !env.traits.takes_traps {
+        return Err(Stop::not_modelled("s_trap on this generation is not modelled"));
+    }
+    let launch = env.launch;
     if !launch.takes_traps() || wave.privileged {
         return Ok(());
     }

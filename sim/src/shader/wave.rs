@@ -32,7 +32,7 @@ const SGPR_FILE: usize = 128 + 16;
 pub(super) enum Stop {
     /// `s_endpgm`.
     End,
-    /// `s_barrier`.
+    /// `s_barrier`, `s_barrier_wait`.
     Barrier,
     /// Gives up the rest of its quantum (`s_sleep`).
     Yield,
@@ -77,6 +77,10 @@ pub(super) struct Env<'a> {
     pub(super) lds: &'a mut Lds,
     /// The dispatch.
     pub(super) launch: &'a super::Launch,
+    /// What its generation does differently.
+    pub(super) traits: &'static super::generation::Traits,
+    /// The barriers of its workgroup.
+    pub(super) barriers: &'a mut super::barrier::Barriers,
     /// The rest of the GPU.
     pub(super) outside: &'a dyn super::Outside,
     /// Whether the host has AVX2, FMA and F16C.
@@ -92,6 +96,8 @@ pub(super) enum State {
     Running,
     /// Waits for the other waves of its workgroup.
     AtBarrier,
+    /// Waits for the waves of its workgroup to signal the barrier; it may have been signalled since.
+    AtSplitBarrier,
     /// Stands still until it is killed.
     Halted,
     /// Has executed `s_endpgm`.
@@ -119,6 +125,8 @@ pub(super) struct Wave {
     pub(super) halt: bool,
     /// TRAPSTS: exceptions that happened.
     pub(super) trapsts: u32,
+    /// Whether trap temporaries can be read without privilege.
+    temporaries_readable: bool,
     /// Number within its workgroup.
     pub(super) id: u32,
     /// Where its scratch starts.
@@ -143,6 +151,7 @@ impl Wave {
             privileged: false,
             halt: false,
             trapsts: 0,
+            temporaries_readable: false,
             id: 0,
             scratch: 0,
             executed: 0,
@@ -181,10 +190,25 @@ impl Wave {
         from_first <= TEMPORARIES && (from_first == TEMPORARIES || !self.privileged)
     }
 
+    /// Whether a scalar register reads as 0.
+    #[inline(always)]
+    fn reads_zero(&self, code: u8) -> bool {
+        self.is_void(code) && (code == NULL || !self.temporaries_readable)
+    }
+
+    /// Puts what hardware does on gfx12 into trap temporaries: the workgroup's x in TTMP9, y and z in TTMP7, the
+    /// wave's number in TTMP8 29:25.
+    pub(super) fn set_architected_ids(&mut self, x: u32, yz: u32, number: u32) {
+        self.temporaries_readable = true;
+        self.sgpr[usize::from(TTMP0) + 7] = yz;
+        self.sgpr[usize::from(TTMP0) + 8] = (number & 0x1f) << 25;
+        self.sgpr[usize::from(TTMP0) + 9] = x;
+    }
+
     /// A scalar register by its code.
     #[inline(always)]
     pub(super) fn sgpr(&self, code: u8) -> u32 {
-        if self.is_void(code) { 0 } else { self.sgpr[usize::from(code & 0x7f)] }
+        if self.reads_zero(code) { 0 } else { self.sgpr[usize::from(code & 0x7f)] }
     }
 
     /// Sets a scalar register.
@@ -198,7 +222,7 @@ impl Wave {
     /// A pair of scalar registers.
     #[inline(always)]
     pub(super) fn sgpr64(&self, code: u8) -> u64 {
-        if self.is_void(code) {
+        if self.reads_zero(code) {
             return 0;
         }
         let at = usize::from(code & 0x7f);

@@ -108,12 +108,36 @@ fn several_gpus_have_their_own_ids_and_nodes() {
     assert_eq!(process.description(), "simulated gfx1151, gfx1100");
 }
 
+/// What rocminfo says of real boards (ROCm/legacy-rocm-build issues 5849 and 6342).
+#[test]
+fn boards_of_gfx12() {
+    for (name, version, chip, simds, arrays, mhz) in
+        [("gfx1201", 120_001, 30_032, 128, 8, 2570), ("gfx1200", 120_000, 30_096, 64, 4, 2740)]
+    {
+        let process = machine(name, 18).process();
+        let text = read(&*process, &format!("{ROOT}/nodes/1/properties")).unwrap();
+        for (key, value) in [
+            ("gfx_target_version", version),
+            ("device_id", chip),
+            ("simd_count", simds),
+            ("simd_per_cu", 2),
+            ("array_count", arrays),
+            ("max_engine_clk_fcompute", mhz),
+            ("max_waves_per_simd", 16),
+            ("lds_size_in_kb", 64),
+            ("num_sdma_engines", 2),
+        ] {
+            assert!(text.lines().any(|line| line == format!("{key} {value}")), "{key}: {text}");
+        }
+    }
+}
+
 #[test]
 fn unknown_names_are_named() {
     let error = selvedge_sim::Machine::with_gpu("gfx999").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no simulated board is called \"gfx999\"; there are gfx1151, gfx1100"
+        "no simulated board is called \"gfx999\"; there are gfx1151, gfx1100, gfx1201, gfx1200"
     );
     let error = selvedge_sim::Machine::builder().kfd_minor(16).unwrap_err();
     assert!(error.to_string().contains("1.14, 1.17, 1.18 and 1.23"));

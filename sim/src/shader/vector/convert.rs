@@ -6,6 +6,7 @@ use super::{
 };
 use crate::shader::code::Op;
 use crate::shader::float::{self, f16_to_f32, flush_in16, flush_in64};
+use crate::shader::fp8;
 use crate::shader::mode::Mode;
 use crate::shader::wave::{Env, LANES, Step, Stop, Wave};
 use amdgpu_isa::{Opcode, Valu};
@@ -203,11 +204,49 @@ fn pack_byte(wave: &mut Wave, op: &Op, v: &Valu) -> Step {
     Ok(())
 }
 
+/// `v_cvt_f32_fp8`, `v_cvt_f32_bf8`: one byte, whose number's bits op_sel has in reverse order.
+fn from_byte(wave: &mut Wave, op: &Op, v: &Valu, format: fp8::Format) -> Step {
+    let byte = u32::from((v.op_sel & 1) << 1 | v.op_sel >> 1 & 1);
+    from_integer(wave, op, v, To::Single, |_, a| fp8::to_f32(format, a >> (8 * byte)).to_bits())
+}
+
+/// `v_cvt_pk_f32_fp8`, `v_cvt_pk_f32_bf8`: the two bytes of a half.
+fn from_bytes(wave: &mut Wave, op: &Op, v: &Valu, format: fp8::Format) -> Step {
+    for half in 0..wave.halves {
+        let mut buffer = [0; LANES];
+        let a = *source_16(wave, op, v, 0, half, &mut buffer);
+        let mask = active(wave, v, half);
+        for (register, shift) in [(v.vdst, 0), (v.vdst + 1, 8)] {
+            let mut out = a.map(|a| fp8::to_f32(format, a >> shift).to_bits());
+            finish_f32(&wave.mode, v, &mut out);
+            wave.write(register.into(), half, mask, &out);
+        }
+    }
+    Ok(())
+}
+
+/// `v_cvt_pk_fp8_f32`, `v_cvt_pk_bf8_f32`: two bytes for the half that op_sel names.
+fn to_bytes(wave: &mut Wave, op: &Op, v: &Valu, format: fp8::Format) -> Step {
+    for half in 0..wave.halves {
+        let (mut first, mut second) = ([0; LANES], [0; LANES]);
+        let a = source_f32(wave, op, v, 0, half, &mut first);
+        let b = source_f32(wave, op, v, 1, half, &mut second);
+        let byte = |bits: u32| fp8::from_f32(&wave.mode, format, f32::from_bits(bits));
+        let mut out = [0; LANES];
+        for lane in 0..LANES {
+            out[lane] = byte(a[lane]) | byte(b[lane]) << 8;
+        }
+        put(wave, v, half, To::Word, out);
+    }
+    Ok(())
+}
+
 for_host!(run, body);
 
 #[inline(always)]
 fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     use Opcode::*;
+    use fp8::Format::{Bf8, Fp8};
     let v = fields(op)?;
     let byte = |index: u32| move |_: &Mode, a: u32| ((a >> (8 * index) & 0xff) as f32).to_bits();
     match op.instruction.opcode {
@@ -281,6 +320,12 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
             pack(wave, op, v, Pack::Halves, |m, a| float::flush_out16(m, flush_in16(m, a)))
         }
         V_CVT_PK_U8_F32 => pack_byte(wave, op, v),
+        V_CVT_F32_FP8 => from_byte(wave, op, v, Fp8),
+        V_CVT_F32_BF8 => from_byte(wave, op, v, Bf8),
+        V_CVT_PK_F32_FP8 => from_bytes(wave, op, v, Fp8),
+        V_CVT_PK_F32_BF8 => from_bytes(wave, op, v, Bf8),
+        V_CVT_PK_FP8_F32 => to_bytes(wave, op, v, Fp8),
+        V_CVT_PK_BF8_F32 => to_bytes(wave, op, v, Bf8),
         other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }

@@ -4,6 +4,10 @@ use super::packed::Packed;
 use super::{active, clamp16, clamp32, fields, for_host, source};
 use crate::shader::code::Op;
 use crate::shader::float::{self, bf16_to_f32, f16_to_f32, flush_in16, flush_in32};
+use crate::shader::fp8::{
+    self,
+    Format::{Bf8, Fp8},
+};
 use crate::shader::mode::Mode;
 use crate::shader::wave::{Env, LANES, Row, Step, Stop, Wave};
 use amdgpu_isa::{Fields, Opcode, Valu};
@@ -23,6 +27,17 @@ pub(super) fn dot2_bf16(mode: &Mode, a: u32, b: u32, c: u32) -> u32 {
     let sum = bf16_to_f32(a & 0xffff)
         .mul_add(bf16_to_f32(b & 0xffff), f32::from_bits(flush_in32(mode, c)));
     let sum = bf16_to_f32(a >> 16).mul_add(bf16_to_f32(b >> 16), sum);
+    float::flush_out32(mode, float::settle32(sum.to_bits(), &[c]))
+}
+
+/// Four products of bytes that are floats added to a single, each product exact.
+#[inline(always)]
+fn dot4(mode: &Mode, formats: [fp8::Format; 2], a: u32, b: u32, c: u32) -> u32 {
+    let sum = (0..4).fold(f32::from_bits(flush_in32(mode, c)), |sum, byte| {
+        let [a, b] = [(formats[0], a), (formats[1], b)]
+            .map(|(format, bits)| fp8::to_f32(format, bits >> (8 * byte)));
+        a.mul_add(b, sum)
+    });
     float::flush_out32(mode, float::settle32(sum.to_bits(), &[c]))
 }
 
@@ -215,6 +230,18 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         }),
         V_DOT2_F32_BF16 => map(wave, op, v, false, |mode, a, b, c| {
             finish(mode, dot2_bf16(mode, pair(p, 0, a), pair(p, 1, b), accumulator(c)))
+        }),
+        V_DOT4_F32_FP8_FP8 => map(wave, op, v, false, |mode, a, b, c| {
+            finish(mode, dot4(mode, [Fp8, Fp8], a, b, accumulator(c)))
+        }),
+        V_DOT4_F32_FP8_BF8 => map(wave, op, v, false, |mode, a, b, c| {
+            finish(mode, dot4(mode, [Fp8, Bf8], a, b, accumulator(c)))
+        }),
+        V_DOT4_F32_BF8_FP8 => map(wave, op, v, false, |mode, a, b, c| {
+            finish(mode, dot4(mode, [Bf8, Fp8], a, b, accumulator(c)))
+        }),
+        V_DOT4_F32_BF8_BF8 => map(wave, op, v, false, |mode, a, b, c| {
+            finish(mode, dot4(mode, [Bf8, Bf8], a, b, accumulator(c)))
         }),
         V_DOT4_I32_IU8 => {
             map(wave, op, v, false, |_, a, b, c| dot_integer([a, b, c], 8, signs, false, clamp))

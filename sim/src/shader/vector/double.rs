@@ -100,6 +100,8 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_FMA_F64 => map(wave, op, v, 3, float::fma64),
         V_MIN_F64 => map(wave, op, v, 2, |m, a, b, _| float::min64(m, a, b)),
         V_MAX_F64 => map(wave, op, v, 2, |m, a, b, _| float::max64(m, a, b)),
+        V_MINIMUM_F64 => map(wave, op, v, 2, |m, a, b, _| float::minimum64(m, a, b)),
+        V_MAXIMUM_F64 => map(wave, op, v, 2, |m, a, b, _| float::maximum64(m, a, b)),
         V_TRUNC_F64 => map1(wave, op, v, f64::trunc),
         V_CEIL_F64 => map1(wave, op, v, f64::ceil),
         V_FLOOR_F64 => map1(wave, op, v, f64::floor),

@@ -2,7 +2,9 @@
 
 use super::{active, fields, finish_f16, for_host, source_16, source_f16, write_16};
 use crate::shader::code::Op;
-use crate::shader::float::{self, f16_to_f32, f32_to_f16, flush_in16, is_nan16, settle16};
+use crate::shader::float::{
+    self, f16_to_f32, f32_to_f16, flush_in16, is_nan16, maximum16, minimum16, settle16,
+};
 use crate::shader::mode::Mode;
 use crate::shader::special;
 use crate::shader::wave::{Env, LANES, Row, Step, Stop, Wave};
@@ -125,6 +127,16 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_MAXMIN_F16 => map(wave, op, v, 3, |m, a, b, c| float::min16(m, float::max16(m, a, b), c)),
         V_MINMAX_F16 => map(wave, op, v, 3, |m, a, b, c| float::max16(m, float::min16(m, a, b), c)),
         V_MED3_F16 => map(wave, op, v, 3, median),
+        V_MINIMUM_F16 => map(wave, op, v, 2, |m, a, b, _| minimum16(m, a, b)),
+        V_MAXIMUM_F16 => map(wave, op, v, 2, |m, a, b, _| maximum16(m, a, b)),
+        V_MINIMUM3_F16 => map(wave, op, v, 3, |m, a, b, c| minimum16(m, minimum16(m, a, b), c)),
+        V_MAXIMUM3_F16 => map(wave, op, v, 3, |m, a, b, c| maximum16(m, maximum16(m, a, b), c)),
+        V_MINIMUMMAXIMUM_F16 => {
+            map(wave, op, v, 3, |m, a, b, c| maximum16(m, minimum16(m, a, b), c))
+        }
+        V_MAXIMUMMINIMUM_F16 => {
+            map(wave, op, v, 3, |m, a, b, c| minimum16(m, maximum16(m, a, b), c))
+        }
         V_DIV_FIXUP_F16 => map(wave, op, v, 3, |_, a, b, c| special::div_fixup16(a, b, c)),
         V_FLOOR_F16 => through_single(wave, op, v, f32::floor),
         V_CEIL_F16 => through_single(wave, op, v, f32::ceil),

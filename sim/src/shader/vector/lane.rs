@@ -54,6 +54,30 @@ fn permute_rows(wave: &mut Wave, op: &Op, v: &Valu, across: bool) -> Step {
     Ok(())
 }
 
+/// `v_permlane16_var_b32`, `v_permlanex16_var_b32`: as those, with a selector for each lane.
+fn permute_rows_by_lane(wave: &mut Wave, op: &Op, v: &Valu, across: bool) -> Step {
+    let (fetch_inactive, bound_control) = (v.op_sel & 1 != 0, v.op_sel & 2 != 0);
+    for half in 0..wave.halves {
+        let (mut first, mut second) = ([0; LANES], [0; LANES]);
+        let from = *source(wave, op, v, 0, half, &mut first);
+        let selectors = *source(wave, op, v, 1, half, &mut second);
+        let exec = wave.exec_half(half);
+        let mut out: Row = [0; LANES];
+        let mut mask = exec;
+        for (lane, value) in out.iter_mut().enumerate() {
+            let row = if across { !lane & 16 } else { lane & 16 };
+            let origin = row + (selectors[lane] & 15) as usize;
+            if fetch_inactive || exec >> origin & 1 != 0 {
+                *value = from[origin];
+            } else if !bound_control {
+                mask &= !(1 << lane);
+            }
+        }
+        wave.write(v.vdst.into(), half, mask, &out);
+    }
+    Ok(())
+}
+
 fn swap(wave: &mut Wave, first: usize, second: usize) {
     for half in 0..wave.halves {
         let mask = wave.exec_half(half);
@@ -125,6 +149,8 @@ pub(in crate::shader) fn run(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> St
         }
         V_PERMLANE16_B32 => return permute_rows(wave, op, v, false),
         V_PERMLANEX16_B32 => return permute_rows(wave, op, v, true),
+        V_PERMLANE16_VAR_B32 => return permute_rows_by_lane(wave, op, v, false),
+        V_PERMLANEX16_VAR_B32 => return permute_rows_by_lane(wave, op, v, true),
         V_PERMLANE64_B32 => {
             // Does nothing in wave32.
             if wave.halves == 2 {

@@ -20,6 +20,7 @@ pub(super) mod half;
 pub(super) mod integer;
 pub(super) mod lane;
 pub(super) mod packed;
+pub(super) mod scalar_float;
 pub(super) mod single;
 pub(super) mod small;
 pub(super) mod transcendental;
@@ -405,6 +406,8 @@ pub(super) fn finish_f64(mode: &Mode, v: &Valu, values: &mut WideRow) {
 mod tests {
     use super::*;
     use crate::memory::{AddressSpace, View};
+    use crate::shader::barrier::Barriers;
+    use crate::shader::generation::Traits;
     use crate::shader::lds::Lds;
     use crate::shader::{Launch, operands, resolve};
     use amdgpu_isa::Target;
@@ -468,6 +471,8 @@ mod tests {
             memory: &mut memory,
             lds: &mut Lds::default(),
             launch: &launch,
+            traits: Traits::of(Target::Gfx1151),
+            barriers: &mut Barriers::default(),
             outside: &std::sync::atomic::AtomicBool::new(false),
             wide,
             invalidate_code: false,

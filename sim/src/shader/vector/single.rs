@@ -2,7 +2,7 @@
 
 use super::{active, fields, finish_f32, for_host, source_f32};
 use crate::shader::code::Op;
-use crate::shader::float::{self, NAN32, is_nan32, quiet32};
+use crate::shader::float::{self, NAN32, is_nan32, maximum32, minimum32, quiet32};
 use crate::shader::mode::{Mode, Round};
 use crate::shader::wave::{Env, LANES, Row, Step, Stop, Wave};
 use amdgpu_isa::{Opcode, Valu};
@@ -237,6 +237,12 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
             bits(wave, op, v, |mode, a, b, c| float::min32(mode, float::max32(mode, a, b), c))
         }
         V_MED3_F32 => bits(wave, op, v, median),
+        V_MINIMUM_F32 => bits(wave, op, v, |m, a, b, _| minimum32(m, a, b)),
+        V_MAXIMUM_F32 => bits(wave, op, v, |m, a, b, _| maximum32(m, a, b)),
+        V_MINIMUM3_F32 => bits(wave, op, v, |m, a, b, c| minimum32(m, minimum32(m, a, b), c)),
+        V_MAXIMUM3_F32 => bits(wave, op, v, |m, a, b, c| maximum32(m, maximum32(m, a, b), c)),
+        V_MINIMUMMAXIMUM_F32 => bits(wave, op, v, |m, a, b, c| maximum32(m, minimum32(m, a, b), c)),
+        V_MAXIMUMMINIMUM_F32 => bits(wave, op, v, |m, a, b, c| minimum32(m, maximum32(m, a, b), c)),
         other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }

@@ -99,7 +99,7 @@ fn interpolate(wave: &mut Wave, op: &Op, v: &Valu) -> Step {
     let opcode = op.instruction.opcode;
     let mut mode = wave.mode;
     if matches!(opcode, V_INTERP_P10_RTZ_F16_F32 | V_INTERP_P2_RTZ_F16_F32) {
-        mode = Mode::from_bits(mode.bits() | 0b1100);
+        mode = mode.with_bits(mode.bits() | 0b1100);
     }
     let p10 = matches!(opcode, V_INTERP_P10_F32 | V_INTERP_P10_F16_F32 | V_INTERP_P10_RTZ_F16_F32);
     let half_sources = !matches!(opcode, V_INTERP_P10_F32 | V_INTERP_P2_F32);

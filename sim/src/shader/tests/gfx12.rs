@@ -1,0 +1,314 @@
+//! What gfx12 has beyond gfx11, and does otherwise.
+
+use super::*;
+use crate::shader::resolve;
+use crate::shader::wave::{LANES, State, TTMP0};
+use std::collections::BTreeSet;
+
+fn single(value: f32) -> u32 {
+    value.to_bits()
+}
+
+#[test]
+fn a_barrier_is_complete_when_all_have_signalled() {
+    let [signal, wait, state] = [0xbe80_4ec1, 0xbf94_ffff, 0xbe82_50c1];
+    let mut rig = Rig::gfx12(true);
+    rig.barriers = Barriers::new(2);
+    // s_barrier_signal_isfirst -1
+    rig.execute(&[0xbe80_4fc1]).unwrap();
+    assert!(rig.wave.scc);
+    rig.execute(&[state]).unwrap();
+    assert_eq!(rig.wave.sgpr(2), 1 | 2 << 4 | 1 << 16);
+    rig.wave.pc = CODE + 4;
+    rig.wave.executed = 2;
+    assert!(matches!(rig.execute(&[wait]), Err(Stop::Barrier)));
+    assert_eq!((rig.wave.state, rig.wave.pc), (State::AtSplitBarrier, CODE));
+    rig.execute(&[signal]).unwrap();
+    rig.execute(&[wait]).unwrap();
+    assert!(matches!(rig.execute(&[wait]), Err(Stop::Barrier)), "it is complete once");
+    // A wave that ends counts no more.
+    rig.execute(&[signal]).unwrap();
+    rig.barriers.leave();
+    rig.execute(&[wait]).unwrap();
+}
+
+#[test]
+fn named_barriers_are_refused() {
+    let mut rig = Rig::gfx12(true);
+    // s_barrier_signal 3, 0, -2
+    assert_eq!(rig.refusal(&[0xbe80_4e83]), "S_BARRIER_SIGNAL of barrier 3 is not modelled");
+    rig.execute(&[0xbe80_4e80]).unwrap();
+    rig.execute(&[0xbe80_4ec2]).unwrap();
+}
+
+#[test]
+fn workgroup_ids_are_in_trap_temporaries_that_cannot_be_written() {
+    let mut rig = Rig::gfx12(true);
+    rig.wave.set_architected_ids(7, 0x0003_0002, 5);
+    for (word, value) in [(0xbe80_0075, 7), (0xbe80_0073, 0x0003_0002), (0xbe80_0074, 5 << 25)] {
+        // s_mov_b32 s0, ttmp9, ttmp7, ttmp8
+        rig.execute(&[word]).unwrap();
+        assert_eq!(rig.wave.sgpr(0), value);
+    }
+    rig.wave.set_sgpr(TTMP0 + 9, 1);
+    assert_eq!(rig.wave.sgpr(TTMP0 + 9), 7);
+}
+
+#[test]
+fn scalar_loads_of_less_than_a_dword_extend() {
+    let data = [0x8182_8384, 0xffff_7f80];
+    for (words, value) in [
+        ([0xf401_2101, 0xf800_0001], 0x83), // s_load_u8 s4, s[2:3], 0x1
+        ([0xf401_0101, 0xf800_0001], 0xffff_ff83), // s_load_i8
+        ([0xf401_4101, 0xf800_0002], 0xffff_8182), // s_load_i16 s4, s[2:3], 0x2
+    ] {
+        let mut rig = Rig::gfx12(true);
+        rig.wave.set_sgpr64(2, CODE + 8);
+        rig.execute(&[words[0], words[1], data[0], data[1]]).unwrap();
+        assert_eq!(rig.wave.sgpr(4), value);
+    }
+    let mut rig = Rig::gfx12(true);
+    rig.wave.set_sgpr64(2, CODE);
+    // s_load_b96 s[4:6], s[2:3], 0x0
+    rig.execute(&[0xf400_a101, 0xf800_0000, 3]).unwrap();
+    assert_eq!([4, 5, 6, 7].map(|s| rig.wave.sgpr(s)), [0xf400_a101, 0xf800_0000, 3, 0]);
+}
+
+#[test]
+fn a_byte_beyond_a_buffer_is_zero() {
+    // s_buffer_load_u8 s8, s[4:7], 0x10
+    for (records, value) in [(0x10, 0), (0x11, 0x5a)] {
+        let mut rig = Rig::gfx12(true);
+        rig.wave.set_sgpr64(4, CODE);
+        rig.wave.set_sgpr(6, records);
+        rig.execute(&[0xf403_2202, 0xf800_0010, 0, 0, 0x5a]).unwrap();
+        assert_eq!(rig.wave.sgpr(8), value);
+    }
+}
+
+#[test]
+fn scalars_of_64_bits() {
+    let mut rig = Rig::gfx12(true);
+    rig.wave.set_sgpr64(2, 0x1_0000_0000);
+    rig.wave.scc = true;
+    rig.execute(&[0xa984_c102]).unwrap(); // s_add_nc_u64 s[4:5], s[2:3], -1
+    assert_eq!((rig.wave.sgpr64(4), rig.wave.scc), (0xffff_ffff, true));
+    rig.execute(&[0xaa84_8502]).unwrap(); // s_mul_u64 s[4:5], s[2:3], 5
+    assert_eq!(rig.wave.sgpr64(4), 0x5_0000_0000);
+}
+
+#[test]
+fn transcendentals_of_scalars() {
+    let mut rig = Rig::gfx12(true);
+    rig.wave.set_mask(EXEC, 0);
+    rig.wave.set_sgpr(2, single(4.0));
+    rig.execute(&[0xd684_0000, 2]).unwrap(); // v_s_rcp_f32 s0, s2
+    assert_eq!(rig.wave.sgpr(0), single(0.25));
+    rig.wave.set_sgpr(2, 0xffff_4000); // 2.0 in the low half
+    rig.execute(&[0xd681_0100, 0x2000_0002]).unwrap(); // v_s_exp_f16 s0, -|s2|
+    assert_eq!(rig.wave.sgpr(0), 0x3400);
+}
+
+#[test]
+fn floats_of_eight_bits() {
+    let mut rig = Rig::gfx12(true);
+    // v_cvt_f32_fp8_e64 v0, v1 byte_sel:2
+    assert_eq!(rig.vector(&[0xd5ec_0800, 0x0000_0101], &[0x00b8_0000]), single(-1.0));
+    // v_cvt_pk_f32_bf8_e32 v[0:1], v1
+    assert_eq!(rig.vector(&[0x7e00_df01], &[0x3c40]), single(2.0));
+    assert_eq!(rig.wave.lane(1, 0), single(1.0));
+    // v_cvt_pk_fp8_f32 v0, v1, v2 op_sel:[0,0,1]
+    rig.wave.set_lane(0, 0, 0x1111_2222);
+    let packed = rig.vector(&[0xd769_4000, 0x0002_0501], &[single(1.0), single(-448.0)]);
+    assert_eq!(packed, 0xfe38_2222);
+    // v_dot4_f32_fp8_bf8 v0, v1, v2, v3: 1, 2, -1, 0.5 by 1, 1, 2, 4
+    let sources = [0x30b8_4038, 0x4440_3c3c, single(10.0)];
+    assert_eq!(rig.vector(&[0xcc24_4000, 0x1c0e_0501], &sources), single(13.0));
+}
+
+#[test]
+fn minima_by_their_rules_of_nan() {
+    let (quiet, signalling) = (0x7fc0_0001, 0x7f80_0001);
+    let mut rig = Rig::gfx12(true);
+    // v_min_num_f32 v0, v1, v2; IEEE mode does not exist.
+    assert_eq!(rig.vector(&[0x2a00_0501], &[signalling, single(1.0)]), single(1.0));
+    assert_eq!(rig.vector(&[0x2a00_0501], &[signalling, quiet]), quiet);
+    // v_minimum_f32 v0, v1, v2
+    assert_eq!(rig.vector(&[0xd765_0000, 0x0002_0501], &[single(1.0), quiet]), quiet);
+    // v_pk_maximum_f16 v0, v1, v2
+    let maxima = rig.vector(&[0xcc1e_4000, 0x1802_0501], &[0x7e01_3c00, 0x4000_bc00]);
+    assert_eq!(maxima, 0x7e01_3c00);
+}
+
+#[test]
+fn atomics_of_lds() {
+    // The first qword of LDS before, the operand, the first dword after.
+    for (word, before, operand, after) in [
+        (0xdaa0_0000, 5, 6, 5), // ds_cond_sub_rtn_u32 v0, v1, v2
+        (0xdaa0_0000, 6, 6, 0),
+        (0xdaa8_0000, 0x3c00_4000, 0x3c00_3c00, 0x4000_4200), // ds_pk_add_rtn_f16
+        (0xd8c8_0000, 0x7f80_0001, single(2.0), single(2.0)), // ds_min_num_rtn_f32
+        (0xd8c8_0000, 0, 1 << 31, 1 << 31),
+    ] {
+        let mut rig = Rig::gfx12(true);
+        rig.lds.store32(0, before);
+        assert_eq!(rig.vector(&[word, 0x0000_0201], &[0, operand]), before);
+        assert_eq!(rig.lds.load32(0), after, "{word:#x}");
+    }
+}
+
+#[test]
+fn permutations_reach_all_64_lanes() {
+    // ds_bpermute_b32 v0, v1, v2
+    for (make, expected) in [(Rig::gfx12 as fn(bool) -> Rig, 45), (Rig::new, 13)] {
+        let mut rig = make(false);
+        rig.wave.set_mask(EXEC, u64::MAX);
+        for lane in 0..64 {
+            rig.wave.set_lane(1, lane, 4 * 45);
+            rig.wave.set_lane(2, lane, lane as u32);
+        }
+        rig.execute(&[0xdacc_0000, 0x0000_0201]).unwrap();
+        assert_eq!(rig.wave.lane(0, 3), expected);
+    }
+}
+
+/// Rows of A and columns of B are lanes; group g of 16 lanes holds the g-th part of K.
+#[test]
+fn matrices() {
+    for wave32 in [true, false] {
+        let groups = if wave32 { 2 } else { 4 };
+        let (part, rows) = (32 / groups, 16 / groups);
+        let mut rig = Rig::gfx12(wave32);
+        rig.launch.rsrc1 = 0x3f;
+        rig.wave = Wave::new(wave32, 256);
+        let (mut a, mut b) = ([[0i32; 32]; 16], [[0i32; 32]; 16]);
+        for lane in 0..16 * groups {
+            for element in 0..part {
+                let (line, k) = (lane % 16, lane / 16 * part + element);
+                let (x, y) = ((line * 7 + k * 3) as u32 & 15, (line * 5 + k * 11) as u32 & 15);
+                a[line][k] = (x << 28) as i32 >> 28;
+                b[line][k] = y as i32;
+                let (register, shift) = (element / 8, 4 * (element % 8));
+                for (base, value) in [(8, x), (10, y)] {
+                    let old = rig.wave.lane(base + register, lane);
+                    rig.wave.set_lane(base + register, lane, old | value << shift);
+                }
+            }
+            for row in 0..rows {
+                rig.wave.set_lane(12 + row, lane, row as u32);
+            }
+        }
+        // v_wmma_i32_16x16x32_iu4 v[0:], v[8:], v[10:], v[12:] neg_lo:[1,0,0]
+        rig.execute(&[0xcc4a_4000, 0x3c32_1508]).unwrap();
+        for (m, row) in a.iter().enumerate() {
+            for (n, column) in b.iter().enumerate() {
+                let products: i32 = row.iter().zip(column).map(|(x, y)| x * y).sum();
+                let (lane, register) = (n + 16 * (m / rows), m % rows);
+                assert_eq!(rig.wave.lane(register, lane) as i32, products + register as i32);
+            }
+        }
+    }
+}
+
+#[test]
+fn packed_results_of_matrices() {
+    let mut rig = Rig::gfx12(true);
+    rig.launch.rsrc1 = 0x3f;
+    rig.wave = Wave::new(true, 256);
+    rig.wave.mode = Mode::without_switches(DENORMALS);
+    for lane in 0..LANES {
+        // Row m of A is all m, B is all 1, C is all 0.5.
+        let row = [0x0000, 0x3c00, 0x4000, 0x4200][lane % 4];
+        for register in 0..4 {
+            rig.wave.set_lane(4 + register, lane, row | row << 16);
+            rig.wave.set_lane(8 + register, lane, 0x3c00_3c00);
+            rig.wave.set_lane(12 + register, lane, 0x3800_3800);
+        }
+    }
+    // v_wmma_f16_16x16x16_f16 v[0:3], v[4:7], v[8:11], v[12:15]
+    rig.execute(&[0xcc42_4000, 0x1c32_1104]).unwrap();
+    // 0.5, 16.5, 32.5, 48.5
+    for lane in 0..LANES {
+        for register in 0..4 {
+            let value = [0x4c20_3800, 0x5210_5010][register % 2];
+            assert_eq!(rig.wave.lane(register, lane), value);
+        }
+    }
+}
+
+/// Every operation that LLVM knows is executed, but for these.
+#[test]
+fn operations_that_are_refused() {
+    let mut refused = BTreeSet::new();
+    for line in include_str!("../../../../isa/tests/data/gfx1201.wave32.llvm19.txt").lines() {
+        let Some((hex, text)) = line.split_once('\t') else { continue };
+        let words: Vec<u32> =
+            hex.split(' ').map(|word| u32::from_str_radix(word, 16).unwrap()).collect();
+        let Ok(instruction) = amdgpu_isa::decode(Target::Gfx1201, &words) else { continue };
+        let name = instruction.opcode.name();
+        if text.is_empty() || refused.contains(name) {
+            continue;
+        }
+        if resolve::handler(&instruction).is_none() {
+            refused.insert(name);
+            continue;
+        }
+        let mut rig = Rig::gfx12(true);
+        rig.launch.rsrc1 = 0x3f;
+        rig.launch.rsrc2 = 1;
+        rig.launch.scratch_bytes_per_wave = 1024;
+        rig.wave = Wave::new(true, 256);
+        if let Err(Stop::Fault(kind)) = rig.execute(&words)
+            && let WaveFaultKind::NotModelled(reason) = *kind
+            && reason == format!("{name} is not modelled")
+        {
+            refused.insert(name);
+        }
+    }
+    expect_test::expect![[r#"
+        BUFFER_LOAD_D16_FORMAT_X
+        BUFFER_LOAD_D16_FORMAT_XY
+        BUFFER_LOAD_D16_FORMAT_XYZ
+        BUFFER_LOAD_D16_FORMAT_XYZW
+        BUFFER_LOAD_D16_HI_FORMAT_X
+        BUFFER_LOAD_FORMAT_X
+        BUFFER_LOAD_FORMAT_XY
+        BUFFER_LOAD_FORMAT_XYZ
+        BUFFER_LOAD_FORMAT_XYZW
+        BUFFER_STORE_D16_FORMAT_X
+        BUFFER_STORE_D16_FORMAT_XY
+        BUFFER_STORE_D16_FORMAT_XYZ
+        BUFFER_STORE_D16_FORMAT_XYZW
+        BUFFER_STORE_D16_HI_FORMAT_X
+        BUFFER_STORE_FORMAT_X
+        BUFFER_STORE_FORMAT_XY
+        BUFFER_STORE_FORMAT_XYZ
+        BUFFER_STORE_FORMAT_XYZW
+        GLOBAL_ATOMIC_ORDERED_ADD_B64
+        GLOBAL_LOAD_BLOCK
+        GLOBAL_LOAD_TR_B128
+        GLOBAL_LOAD_TR_B64
+        GLOBAL_STORE_BLOCK
+        SCRATCH_LOAD_BLOCK
+        SCRATCH_STORE_BLOCK
+        S_ATC_PROBE
+        S_ATC_PROBE_BUFFER
+        S_BARRIER_INIT
+        S_BARRIER_JOIN
+        S_BARRIER_LEAVE
+        S_WAKEUP_BARRIER
+        V_CVT_SR_BF8_F32
+        V_CVT_SR_FP8_F32
+        V_SWMMAC_BF16_16X16X32_BF16
+        V_SWMMAC_F16_16X16X32_F16
+        V_SWMMAC_F32_16X16X32_BF16
+        V_SWMMAC_F32_16X16X32_BF8_BF8
+        V_SWMMAC_F32_16X16X32_BF8_FP8
+        V_SWMMAC_F32_16X16X32_F16
+        V_SWMMAC_F32_16X16X32_FP8_BF8
+        V_SWMMAC_F32_16X16X32_FP8_FP8
+        V_SWMMAC_I32_16X16X32_IU4
+        V_SWMMAC_I32_16X16X32_IU8
+        V_SWMMAC_I32_16X16X64_IU4"#]]
+    .assert_eq(&Vec::from_iter(refused).join("\n"));
+}
