@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLANG = "clang-19"
-TARGETS = ("gfx1151", "gfx1100")
+TARGETS = ("gfx1151", "gfx1100", "gfx1201")
 CODE_OBJECTS = (5, 6)
 WAVES = (32, 64)
 # Sources that do not compile for wave64, and why.
