@@ -5,7 +5,7 @@
 use selvedge_sim::memory::{Access, AddressSpace, Backing, FaultReason, MemoryFault, Permissions};
 use selvedge_sim::profile;
 use selvedge_sim::shader::{
-    Launch, Outside, Statistics, WaveFault, WaveFaultKind, WaveInterrupt, run_on,
+    Launch, Outside, Statistics, Trace, WaveFault, WaveFaultKind, WaveInterrupt, run_on, run_traced,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -453,4 +453,49 @@ fn each_work_item_of_a_partial_grid_runs_once_on_any_number_of_threads() {
             machine.out.store_u32(4 * item, 0);
         }
     }
+}
+
+/// A writer whose text can be read meanwhile.
+#[derive(Clone, Default)]
+struct Text(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_trace_has_every_instruction_and_what_it_changed() {
+    let mut machine = Machine::new(include_bytes!("../../tests/data/shader/workgroups.bin"));
+    machine.launch.grid = [2, 1, 2];
+    machine.launch.workgroup = [2, 1, 1];
+    let text = Text::default();
+    let statistics = run_traced(
+        &profile::gfx1151().gpu,
+        &machine.launch,
+        &machine.space,
+        &AtomicBool::new(false),
+        &Trace::new(text.clone()),
+    )
+    .unwrap();
+    let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();
+    let (counts, lines): (Vec<&str>, Vec<&str>) =
+        text.lines().partition(|line| line.starts_with('#'));
+    assert_eq!(lines.len() as u64, statistics.instructions);
+    assert_eq!(lines[0], "[0, 0, 0] wave 0 0x1000000000: v_bfe_u32 v1, v0, 10, 10 |");
+    let second: Vec<&str> =
+        lines.iter().copied().filter(|line| line.starts_with("[0, 0, 1]")).collect();
+    assert_eq!(
+        second[5],
+        "[0, 0, 1] wave 0 0x1000000028: v_mad_u32_u24 v2, s4, 3, v2 | v2[0]=0x3 v2[1]=0x3"
+    );
+    assert!(second.last().unwrap().ends_with(": s_endpgm |"), "{second:?}");
+    assert_eq!(counts[0], "# times, lanes, operation");
+    assert!(counts.contains(&"# 2 4 global_atomic_add_u32"), "{counts:?}");
 }

@@ -4,6 +4,7 @@
 //! Instruction Set Architecture" reference guide (2023-02), here "RDNA3 ISA document", and of that of RDNA4 (2025-03);
 //! `generation` has what the generations do differently.
 //!
+//! - `trace`: what each instruction did, for people.
 //! - `schedule`: workgroups and waves in turn, on one host thread or several.
 //! - `launch`: the registers a wave starts with.
 //! - `code`, `resolve`, `operands`: the instruction cache; each instruction is decoded once a dispatch.
@@ -58,11 +59,14 @@ mod soft;
 mod special;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod transfer;
 mod trap;
 mod vector;
 mod wave;
 mod wmma;
+
+pub use trace::{Trace, VARIABLE as TRACE_VARIABLE};
 
 use crate::clock::Clock;
 use crate::memory::{AddressSpace, MemoryFault};
@@ -232,7 +236,7 @@ pub struct Statistics {
 }
 
 /// Runs a dispatch to its end on one host thread, or on more when it is large. When a wave halts, that is when it is
-/// stopped from outside.
+/// stopped from outside. The variable [`TRACE_VARIABLE`] asks for a trace.
 ///
 /// # Errors
 /// The wave that faulted (of several, that of the lowest workgroup); all others have stopped then.
@@ -245,7 +249,7 @@ pub fn run(
     // Asking reads files, so it is done once.
     static THREADS: OnceLock<usize> = OnceLock::new();
     let threads = THREADS.get_or_init(|| available_parallelism().map_or(1, usize::from));
-    run_on(gpu, launch, memory, outside, *threads)
+    start(gpu, launch, memory, outside, *threads, Trace::asked_for())
 }
 
 /// Runs a dispatch to its end on at most `threads` host threads. Their number changes no result that the order
@@ -260,6 +264,31 @@ pub fn run_on(
     outside: &dyn Outside,
     threads: usize,
 ) -> Result<Statistics, WaveFault> {
+    start(gpu, launch, memory, outside, threads, None)
+}
+
+/// Runs a dispatch to its end on one host thread and writes down what its waves do.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_traced(
+    gpu: &Gpu,
+    launch: &Launch,
+    memory: &Arc<AddressSpace>,
+    outside: &dyn Outside,
+    trace: &Trace,
+) -> Result<Statistics, WaveFault> {
+    start(gpu, launch, memory, outside, 1, Some(trace))
+}
+
+fn start(
+    gpu: &Gpu,
+    launch: &Launch,
+    memory: &Arc<AddressSpace>,
+    outside: &dyn Outside,
+    threads: usize,
+    trace: Option<&Trace>,
+) -> Result<Statistics, WaveFault> {
     let known = Target::from_gfx_target_version(gpu.gfx_target_version);
     let executed = |target: &Target| {
         matches!(target.generation(), Generation::Gfx11 | Generation::Gfx11_5 | Generation::Gfx12)
@@ -268,5 +297,5 @@ pub fn run_on(
         let text = format!("the shader core does not execute the instructions of {}", gpu.name);
         return Err(WaveFault::before_start(launch, text));
     };
-    schedule::Dispatch::new(gpu, target, launch, memory, outside).run(threads)
+    schedule::Dispatch::new(gpu, target, launch, memory, outside, trace).run(threads)
 }

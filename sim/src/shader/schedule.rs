@@ -11,6 +11,7 @@ use super::generation::Traits;
 use super::host_float;
 use super::launch::{Group, prepare};
 use super::lds::Lds;
+use super::trace::{Trace, Tracer, Watch};
 use super::vector::host_is_wide;
 use super::wave::{Env, State, Stop, Wave};
 use super::{Launch, Outside, Statistics, WaveFault, WaveFaultKind, trap};
@@ -42,6 +43,7 @@ pub(super) struct Dispatch<'a> {
     pub(super) launch: &'a Launch,
     pub(super) memory: &'a Arc<AddressSpace>,
     pub(super) outside: &'a dyn Outside,
+    trace: Option<&'a Trace>,
     /// The next workgroup to start.
     next: AtomicU64,
     groups: u64,
@@ -57,6 +59,7 @@ impl<'a> Dispatch<'a> {
         launch: &'a Launch,
         memory: &'a Arc<AddressSpace>,
         outside: &'a dyn Outside,
+        trace: Option<&'a Trace>,
     ) -> Dispatch<'a> {
         Dispatch {
             gpu,
@@ -65,6 +68,7 @@ impl<'a> Dispatch<'a> {
             launch,
             memory,
             outside,
+            trace,
             next: AtomicU64::new(0),
             groups: launch.workgroups().iter().product(),
             failed: AtomicBool::new(false),
@@ -103,6 +107,7 @@ impl<'a> Dispatch<'a> {
             ));
         }
         let residents = self.residents();
+        let threads = if self.trace.is_some() { 1 } else { threads };
         let useful = (self.groups / GROUPS_PER_THREAD).clamp(1, residents);
         let threads = (threads as u64).clamp(1, useful);
         let statistics = if threads == 1 {
@@ -179,6 +184,7 @@ struct Worker<'a> {
     code: Code<'a>,
     memory: View,
     wide: bool,
+    tracer: Option<Tracer<'a>>,
     statistics: Statistics,
     /// How many workgroups may be resident.
     limit: u64,
@@ -199,6 +205,9 @@ impl<'a> Worker<'a> {
             code: Code::new(dispatch.target, dispatch.launch),
             memory: View::new(Arc::clone(dispatch.memory)),
             wide: host_is_wide(),
+            tracer: dispatch
+                .trace
+                .map(|trace| Tracer::new(trace, dispatch.target, dispatch.launch.wave32)),
             statistics: Statistics::default(),
             limit: slots.end - slots.start,
             running: VecDeque::new(),
@@ -314,20 +323,23 @@ impl<'a> Worker<'a> {
                 progress = true;
                 let wave = &mut resident.waves[index];
                 let before = wave.executed;
-                let result = execute(
-                    wave,
-                    &mut self.code,
-                    &mut Env {
-                        memory: &mut self.memory,
-                        lds: &mut resident.lds,
-                        launch: self.dispatch.launch,
-                        traits: self.dispatch.traits,
-                        barriers: &mut resident.barriers,
-                        outside: self.dispatch.outside,
-                        wide: self.wide,
-                        invalidate_code: false,
-                    },
-                );
+                let env = &mut Env {
+                    memory: &mut self.memory,
+                    lds: &mut resident.lds,
+                    launch: self.dispatch.launch,
+                    traits: self.dispatch.traits,
+                    barriers: &mut resident.barriers,
+                    outside: self.dispatch.outside,
+                    wide: self.wide,
+                    invalidate_code: false,
+                };
+                let result = match &mut self.tracer {
+                    None => execute(wave, &mut self.code, env, &mut ()),
+                    Some(tracer) => {
+                        tracer.workgroup = resident.group.id;
+                        execute(wave, &mut self.code, env, tracer)
+                    }
+                };
                 let executed = wave.executed - before;
                 self.statistics.instructions += executed;
                 left = left.saturating_sub(executed.max(1));
@@ -394,6 +406,7 @@ fn execute(
     wave: &mut Wave,
     code: &mut Code<'_>,
     env: &mut Env<'_>,
+    watch: &mut impl Watch,
 ) -> Result<(), (u64, Box<WaveFaultKind>)> {
     let end = wave.executed + WAVE_QUANTUM;
     while wave.executed < end {
@@ -402,7 +415,12 @@ fn execute(
             Ok(op) => {
                 wave.pc = pc + u64::from(op.instruction.size);
                 wave.executed += 1;
-                match (op.run)(wave, op, env) {
+                watch.before(wave);
+                let step = (op.run)(wave, op, env);
+                if !matches!(step, Err(Stop::Fault(_))) {
+                    watch.after(wave, pc, op);
+                }
+                match step {
                     Ok(()) => {
                         if env.invalidate_code {
                             code.invalidate();

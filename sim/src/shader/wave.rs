@@ -205,6 +205,16 @@ impl Wave {
         self.sgpr[usize::from(TTMP0) + 9] = x;
     }
 
+    /// All scalar registers by operand code.
+    pub(super) fn scalars(&self) -> &[u32] {
+        &self.sgpr[..128]
+    }
+
+    /// All rows of vector registers, `halves` a register.
+    pub(super) fn rows(&self) -> &[Row] {
+        &self.vgpr
+    }
+
     /// A scalar register by its code.
     #[inline(always)]
     pub(super) fn sgpr(&self, code: u8) -> u32 {
