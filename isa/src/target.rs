@@ -3,6 +3,9 @@
 use core::fmt;
 use core::str::FromStr;
 
+use crate::encoding::Encoding;
+use crate::{Flags, Opcode};
+
 /// Processors that share one instruction encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Generation {
@@ -119,6 +122,15 @@ impl Target {
             Target::Gfx90a => Generation::Gfx90a,
             Target::Gfx942 => Generation::Gfx942,
         }
+    }
+
+    /// Whether the operation's 16-bit result clears the rest of its register. gfx9 does so, but for the operations that
+    /// select halves (LLVM's GCNSubtarget.cpp, `zeroesHigh16BitsOfDest`).
+    pub fn clears_high_half(self, opcode: Opcode) -> bool {
+        let info = opcode.info();
+        let encoding = Encoding::of(self.generation());
+        let selects = info.flags.contains(Flags::OP_SEL) && !encoding.no_op_sel.contains(&opcode);
+        !encoding.true16 && info.dst.is_16_bit() && !selects
     }
 
     /// The target with this LLVM name (`gfx1151`), or `None`.

@@ -82,5 +82,5 @@ info! {
     V_PK_FMA_F32: PkF32 = PkF32 PkF32 PkF32 | NO_DPP;
     V_PK_MUL_F32: PkF32 = PkF32 PkF32 | NO_DPP;
     V_PK_ADD_F32: PkF32 = PkF32 PkF32 | NO_DPP;
-    V_PK_MOV_B32: B64 = B64 B64 | NO_DPP;
+    V_PK_MOV_B32: B64 = PkF32 PkF32 | NO_DPP;
 }

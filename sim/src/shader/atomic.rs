@@ -2,7 +2,8 @@
 
 use super::code::Op;
 use super::float::{
-    add16, bf16_to_f32, f32_to_bf16, max32, max64, min32, min64, settle32, settle64,
+    bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16_nearest, max32, max64, min32, min64, settle16,
+    settle32, settle64,
 };
 use super::generation::Traits;
 use super::mode::Mode;
@@ -59,10 +60,10 @@ pub(super) enum Function {
     MaxNumber,
     /// The sum as floats.
     AddFloat,
-    /// Two sums of halves.
+    /// The sums of two half-precision floats.
     AddHalves,
-    /// Two sums of bfloat16s.
-    AddBfloats,
+    /// The sums of two bfloat16.
+    AddBFloats,
     /// Old with the operand's bits cleared and the second operand's set.
     MaskOr,
     /// Old − operand when that does not underflow, else old + second operand.
@@ -150,17 +151,8 @@ impl Function {
             }
             Function::MinNumber => min32(&NUMBERS, a, old),
             Function::MaxNumber => max32(&NUMBERS, a, old),
-            Function::AddHalves => {
-                let sum = |shift: u32| add16(&NUMBERS, a >> shift & 0xffff, old >> shift & 0xffff);
-                sum(0) | sum(16) << 16
-            }
-            Function::AddBfloats => {
-                let sum = |shift: u32| {
-                    let value = |bits: u32| bf16_to_f32(bits >> shift & 0xffff);
-                    f32_to_bf16(value(a) + value(old))
-                };
-                sum(0) | sum(16) << 16
-            }
+            Function::AddHalves => pairs(old, a, add_halves),
+            Function::AddBFloats => pairs(old, a, add_bfloats),
             Function::AddFloat => settle32((float(old) + float(a)).to_bits(), &[old, a]),
             Function::MaskOr => old & !a | b,
             Function::Wrap => {
@@ -236,7 +228,7 @@ impl Function {
             Function::MinNumber => min64(&NUMBERS, a, old),
             Function::MaxNumber => max64(&NUMBERS, a, old),
             // No operation has these.
-            Function::AddHalves | Function::AddBfloats => old,
+            Function::AddHalves | Function::AddBFloats => old,
             Function::AddFloat => settle64((float(old) + float(a)).to_bits(), &[old, a]),
             Function::MaskOr => old & !a | b,
             Function::Wrap => {
@@ -248,6 +240,21 @@ impl Function {
             }
         }
     }
+}
+
+/// `add` of the low and of the high halves.
+fn pairs(old: u32, a: u32, add: impl Fn(u32, u32) -> u32) -> u32 {
+    add(old & 0xffff, a & 0xffff) & 0xffff | add(old >> 16, a >> 16) << 16
+}
+
+/// Rounded to nearest, with denormals, whatever MODE says.
+fn add_halves(a: u32, b: u32) -> u32 {
+    settle16(f32_to_f16_nearest(f16_to_f32(a) + f16_to_f32(b)), &[a, b])
+}
+
+fn add_bfloats(a: u32, b: u32) -> u32 {
+    let sum = bf16_to_f32(a) + bf16_to_f32(b);
+    f32_to_bf16(f32::from_bits(settle32(sum.to_bits(), &[a << 16, b << 16])))
 }
 
 /// The function and width in bits of a FLAT, GLOBAL or BUFFER atomic.
@@ -286,8 +293,11 @@ pub(super) fn of(opcode: Opcode) -> Option<(Function, u32)> {
             (AddHalves, 32)
         }
         FLAT_ATOMIC_PK_ADD_BF16 | GLOBAL_ATOMIC_PK_ADD_BF16 | BUFFER_ATOMIC_PK_ADD_BF16 => {
-            (AddBfloats, 32)
+            (AddBFloats, 32)
         }
+        FLAT_ATOMIC_ADD_F64 | GLOBAL_ATOMIC_ADD_F64 | BUFFER_ATOMIC_ADD_F64 => (AddFloat, 64),
+        FLAT_ATOMIC_MIN_F64 | GLOBAL_ATOMIC_MIN_F64 | BUFFER_ATOMIC_MIN_F64 => (MinFloat, 64),
+        FLAT_ATOMIC_MAX_F64 | GLOBAL_ATOMIC_MAX_F64 | BUFFER_ATOMIC_MAX_F64 => (MaxFloat, 64),
         FLAT_ATOMIC_SWAP_B64 | GLOBAL_ATOMIC_SWAP_B64 | BUFFER_ATOMIC_SWAP_B64 => (Swap, 64),
         FLAT_ATOMIC_CMPSWAP_B64 | GLOBAL_ATOMIC_CMPSWAP_B64 | BUFFER_ATOMIC_CMPSWAP_B64 => {
             (CompareSwap, 64)
@@ -320,7 +330,7 @@ pub(super) fn execute(
     let opcode = op.instruction.opcode;
     let (function, bits) = of(opcode)
         .ok_or_else(|| Stop::not_modelled(format!("{} is not modelled", opcode.name())))?;
-    let function = function.of_generation(env.traits);
+    let function = function.of_generation(wave.traits);
     let Registers { destination, data, returns } = registers;
     let compare = function.is_compare();
     for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {

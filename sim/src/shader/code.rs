@@ -1,5 +1,7 @@
 //! The instruction cache: decoded instructions by address.
 
+use super::generation::Traits;
+use super::vector::partial;
 use super::wave::{Env, Step, Stop, Wave};
 use super::{Launch, operands, resolve};
 use crate::memory::{MemoryFault, View};
@@ -14,6 +16,8 @@ pub(super) type Handler = fn(&mut Wave, &Op, &mut Env<'_>) -> Step;
 pub(super) struct Op {
     /// What executes it.
     pub(super) run: Handler,
+    /// What executes the operation itself; `run` may do something around it.
+    pub(super) inner: Handler,
     /// Its fields.
     pub(super) instruction: Instruction,
     /// The values of those sources that are constants.
@@ -91,12 +95,14 @@ impl<'a> Code<'a> {
     #[cold]
     fn fill(&mut self, pc: u64, memory: &mut View) -> Result<u32, Stop> {
         let instruction = decode_at(self.target, pc, memory)?;
-        let run = resolve::handler(&instruction).ok_or_else(|| {
+        let inner = resolve::handler(&instruction).ok_or_else(|| {
             Stop::not_modelled(format!("{} is not modelled", instruction.opcode.name()))
         })?;
-        operands::check(&instruction, self.launch.vgprs(), self.launch.wave32)?;
+        let registers = Traits::of(self.target).registers(self.launch);
+        operands::check(&instruction, registers, self.launch.wave32)?;
+        let run = partial::around(self.target, &instruction).unwrap_or(inner);
         let constants = operands::constants(&instruction, self.launch);
-        self.ops.push(Op { run, instruction, constants });
+        self.ops.push(Op { run, inner, instruction, constants });
         Ok(self.ops.len() as u32)
     }
 }

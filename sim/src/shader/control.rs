@@ -61,6 +61,7 @@ pub(super) fn sopp(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         | S_WAIT_KMCNT
         | S_WAIT_LOADCNT_DSCNT
         | S_WAIT_STORECNT_DSCNT
+        | S_SET_GPR_IDX_OFF
         | S_WAKEUP => Ok(()),
         S_BRANCH => jump(wave, true),
         S_CBRANCH_SCC0 => jump(wave, !wave.scc),
@@ -121,6 +122,12 @@ fn set_halt(wave: &mut Wave, halt: bool) -> Step {
 }
 
 fn send(wave: &Wave, env: &Env<'_>, simm16: u16) -> Step {
+    if wave.traits.gfx9 && simm16 & 0xf != message::INTERRUPT {
+        return Err(Stop::not_modelled(format!(
+            "s_sendmsg of message {}, which nothing here receives",
+            simm16 & 0xf
+        )));
+    }
     match simm16 & 0xff {
         message::INTERRUPT => {
             env.outside.wave_interrupt(WaveInterrupt {

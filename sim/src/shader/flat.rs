@@ -17,7 +17,8 @@ for_host!(global, global_body);
 /// GLOBAL: a 64-bit VGPR address, or an SGPR pair plus a 32-bit VGPR offset.
 #[inline(always)]
 fn global_body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
-    let Fields::Flat { vdst, addr, data, saddr, offset, glc, .. } = op.instruction.fields else {
+    let Fields::Flat { vdst, addr, data, saddr, offset, glc, acc, .. } = op.instruction.fields
+    else {
         return mismatch(op);
     };
     if matches!(
@@ -28,7 +29,7 @@ fn global_body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         return Ok(());
     }
     let transfer = transfer::of(op.instruction.opcode).ok_or_else(|| unmodelled(op))?;
-    let registers = Registers { destination: vdst.into(), data: data.into(), returns: glc };
+    let registers = Registers::named(wave, vdst, data, acc, glc);
     let thread = matches!(
         op.instruction.opcode,
         Opcode::GLOBAL_LOAD_ADDTID_B32 | Opcode::GLOBAL_STORE_ADDTID_B32
@@ -69,7 +70,7 @@ fn global_body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
 
 /// SCRATCH: an offset into the lane's own memory.
 pub(super) fn scratch(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
-    let Fields::Flat { vdst, addr, data, saddr, offset, sve, glc, .. } = op.instruction.fields
+    let Fields::Flat { vdst, addr, data, saddr, offset, sve, glc, acc, .. } = op.instruction.fields
     else {
         return mismatch(op);
     };
@@ -78,7 +79,7 @@ pub(super) fn scratch(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
             "scratch access, but the dispatch has none (COMPUTE_PGM_RSRC2.SCRATCH_EN, COMPUTE_TMPRING_SIZE)",
         ));
     }
-    let registers = Registers { destination: vdst.into(), data: data.into(), returns: glc };
+    let registers = Registers::named(wave, vdst, data, acc, glc);
     let base = if saddr.0 == u16::from(NULL) { 0 } else { wave.sgpr(saddr.0 as u8) };
     let base = base.wrapping_add(offset as u32);
     for half in 0..wave.halves {
@@ -127,11 +128,11 @@ fn scratch_dwords(
 
 /// FLAT: the address decides between memory, LDS and scratch.
 pub(super) fn flat(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
-    let Fields::Flat { vdst, addr, data, offset, glc, .. } = op.instruction.fields else {
+    let Fields::Flat { vdst, addr, data, offset, glc, acc, .. } = op.instruction.fields else {
         return mismatch(op);
     };
     let transfer = transfer::of(op.instruction.opcode).ok_or_else(|| unmodelled(op))?;
-    let registers = Registers { destination: vdst.into(), data: data.into(), returns: glc };
+    let registers = Registers::named(wave, vdst, data, acc, glc);
     let register = usize::from(addr);
     for half in 0..wave.halves {
         let mask = wave.exec_half(half);

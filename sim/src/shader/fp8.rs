@@ -1,28 +1,35 @@
-//! Floats of eight bits: FP8 (four bits of exponent, three of fraction, no infinity) and BF8 (five and two), by the
-//! "OCP 8-bit Floating Point Specification" 1.0, which gfx12 follows (LLVM's AMDGPUUsage document, "FP8 and BF8").
+//! Floats of eight bits: FP8 (four bits of exponent, three of fraction) and BF8 (five and two).
+//!
+//! gfx12 follows the "OCP 8-bit Floating Point Specification" 1.0, whose FP8 has no infinity (LLVM's AMDGPUUsage
+//! document, "FP8 and BF8"). gfx942 has those without negative zero and infinities ("FNUZ"), with a bias greater by
+//! one and one NaN, 0x80 (AMD "Instinct MI300" ISA document, "FP8 and BF8 formats").
 
 use super::mode::Mode;
 
-/// One of the two formats.
+/// One of the formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Fp8,
     Bf8,
+    Fp8Fnuz,
+    Bf8Fnuz,
 }
 
 impl Format {
     /// Bits of the fraction.
     const fn fraction(self) -> u32 {
         match self {
-            Format::Fp8 => 3,
-            Format::Bf8 => 2,
+            Format::Fp8 | Format::Fp8Fnuz => 3,
+            Format::Bf8 | Format::Bf8Fnuz => 2,
         }
     }
 
     const fn bias(self) -> i32 {
         match self {
             Format::Fp8 => 7,
+            Format::Fp8Fnuz => 8,
             Format::Bf8 => 15,
+            Format::Bf8Fnuz => 16,
         }
     }
 
@@ -31,32 +38,41 @@ impl Format {
         match self {
             Format::Fp8 => 0x7e,
             Format::Bf8 => 0x7b,
+            Format::Fp8Fnuz | Format::Bf8Fnuz => 0x7f,
         }
     }
 
+    /// Whether the bits of negative zero are the only NaN.
+    const fn is_fnuz(self) -> bool {
+        matches!(self, Format::Fp8Fnuz | Format::Bf8Fnuz)
+    }
+
+    /// NaN: all bits but the sign, or the sign only.
+    const fn nan(self, sign: u32) -> u32 {
+        if self.is_fnuz() { 0x80 } else { sign | 0x7f }
+    }
+
     /// What a value beyond the largest becomes: NaN where there is no infinity.
-    const fn overflow(self) -> u32 {
+    const fn overflow(self, sign: u32) -> u32 {
         match self {
-            Format::Fp8 => NAN,
-            Format::Bf8 => 0x7c,
+            Format::Bf8 => sign | BF8_INFINITY,
+            _ => self.nan(sign),
         }
     }
 }
 
-/// NaN: all bits but the sign.
-const NAN: u32 = 0x7f;
+const BF8_INFINITY: u32 = 0x7c;
 
 /// The value of the low byte, which a single holds exactly.
 pub(super) fn to_f32(format: Format, bits: u32) -> f32 {
+    if format.is_fnuz() && bits & 0xff == format.nan(0) {
+        return f32::NAN;
+    }
     let magnitude = bits & 0x7f;
     let fraction_bits = format.fraction();
     let (exponent, fraction) = (magnitude >> fraction_bits, magnitude & ((1 << fraction_bits) - 1));
     let value = if magnitude > format.largest() {
-        if magnitude == format.overflow() && format == Format::Bf8 {
-            f32::INFINITY
-        } else {
-            f32::NAN
-        }
+        if magnitude == BF8_INFINITY && format == Format::Bf8 { f32::INFINITY } else { f32::NAN }
     } else if exponent == 0 {
         fraction as f32 * 2f32.powi(1 - format.bias() - fraction_bits as i32)
     } else {
@@ -72,10 +88,11 @@ pub(super) fn from_f32(mode: &Mode, format: Format, value: f32) -> u32 {
     let sign = value.to_bits() >> 24 & 0x80;
     let magnitude = value.abs();
     if magnitude.is_nan() {
-        return sign | NAN;
+        return format.nan(sign);
     }
     if magnitude.is_infinite() {
-        return sign | format.overflow();
+        let largest = format.is_fnuz() && mode.fp16_overflow;
+        return if largest { sign | format.largest() } else { format.overflow(sign) };
     }
     // In units of the format's last place at this exponent, which makes the rounding one to an integer.
     let smallest = 1 - format.bias();
@@ -84,12 +101,19 @@ pub(super) fn from_f32(mode: &Mode, format: Format, value: f32) -> u32 {
     let units = (f64::from(magnitude) * 2f64.powi(-unit)).round_ties_even() as u32;
     // The hidden bit counts as one step of the exponent.
     let rounded = (((exponent - smallest) as u32) << format.fraction()) + units;
-    let rounded = match rounded {
-        0..=0x7f if rounded <= format.largest() => rounded,
-        _ if mode.fp16_overflow => format.largest(),
-        _ => format.overflow(),
-    };
-    sign | rounded
+    match rounded {
+        0 if format.is_fnuz() => 0,
+        0..=0x7f if rounded <= format.largest() => sign | rounded,
+        _ if mode.fp16_overflow => sign | format.largest(),
+        _ => format.overflow(sign),
+    }
+}
+
+/// A single with random bits added below those that stay, for rounding by chance (AMD "Instinct MI300" ISA document,
+/// V_CVT_SR_FP8_F32).
+pub(super) fn dithered(bits: u32, random: u32) -> f32 {
+    let fraction = (bits & 0x7f_ffff).wrapping_add(random >> 12) & 0x7f_ffff;
+    f32::from_bits(bits & 0xff80_0000 | fraction)
 }
 
 #[cfg(test)]
@@ -99,7 +123,7 @@ mod tests {
     #[test]
     fn finite_values_come_back() {
         let mode = &Mode::without_switches(0xf0);
-        for format in [Format::Fp8, Format::Bf8] {
+        for format in [Format::Fp8, Format::Bf8, Format::Fp8Fnuz, Format::Bf8Fnuz] {
             for bits in 0..=0xff {
                 let value = to_f32(format, bits);
                 if !value.is_nan() {
@@ -119,6 +143,9 @@ mod tests {
             (Format::Bf8, 0x7c, f32::INFINITY),
             (Format::Bf8, 0x04, 2f32.powi(-14)),
             (Format::Bf8, 0x01, 2f32.powi(-16)),
+            (Format::Fp8Fnuz, 0x7f, 240.0),
+            (Format::Bf8Fnuz, 0x7f, 57344.0),
+            (Format::Fp8Fnuz, 0x40, 1.0),
         ] {
             assert_eq!(to_f32(format, bits), value);
         }
@@ -139,10 +166,14 @@ mod tests {
             (Format::Bf8, 61439.0, 0x7b),
             (Format::Bf8, 61440.0, 0x7c),
             (Format::Bf8, -1e-9, 0x80),
+            (Format::Fp8Fnuz, 248.0, 0x80),
+            (Format::Fp8Fnuz, -0.0, 0),
+            (Format::Bf8Fnuz, f32::INFINITY, 0x80),
         ] {
             assert_eq!(from_f32(mode, format, value), bits, "{format:?} {value}");
         }
         assert_eq!(from_f32(clamped, Format::Fp8, 1e9), 0x7e);
         assert_eq!(from_f32(clamped, Format::Bf8, -1e9), 0xfb);
+        assert_eq!(from_f32(clamped, Format::Fp8Fnuz, -1e9), 0xff);
     }
 }

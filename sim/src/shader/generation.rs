@@ -1,5 +1,7 @@
 //! In what the generations execute differently, beyond their instructions.
 
+use super::Launch;
+use super::fp8::Format;
 use amdgpu_isa::{Generation, Target};
 
 /// A hardware register that `s_getreg_b32` and `s_setreg_b32` name, as far as something stands for it here.
@@ -14,6 +16,9 @@ pub(super) enum Register {
     Apertures,
     ScratchLow,
     ScratchHigh,
+    HardwareId,
+    /// The accelerator die.
+    Die,
     HardwareId1,
     HardwareId2,
     /// 20 bits of a cycle counter.
@@ -24,9 +29,52 @@ pub(super) enum Register {
     CyclesHigh,
 }
 
+/// Where a wave's scratch address is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FlatScratch {
+    /// In a hardware register that a wave starts with.
+    Register,
+    /// In the scalar registers FLAT_SCRATCH, which the kernel sets from FLAT_SCRATCH_INIT and the wave's offset.
+    SetByKernel,
+    /// In the scalar registers FLAT_SCRATCH, which a wave starts with (LLVM's AMDGPUUsage document, "Architected flat
+    /// scratch").
+    SetByHardware,
+}
+
+/// Accumulation VGPRs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Accumulators {
+    /// None.
+    None,
+    /// A file of its own, as large as the VGPRs'.
+    Separate,
+    /// The VGPRs from COMPUTE_PGM_RSRC3.ACCUM_OFFSET on.
+    Shared,
+}
+
+/// Vector registers of a wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Registers {
+    /// VGPRs.
+    pub(super) vgprs: usize,
+    /// VGPRs and accumulation VGPRs, which follow them.
+    pub(super) all: usize,
+}
+
 /// The properties of a generation.
 #[derive(Debug)]
 pub(super) struct Traits {
+    /// VGPRs that RSRC1.VGPRS counts by, in wave32 and in wave64 (LLVM's AMDGPUUsage document,
+    /// `GRANULATED_WORKITEM_VGPR_COUNT`).
+    vgpr_granule: [usize; 2],
+    accumulators: Accumulators,
+    pub(super) flat_scratch: FlatScratch,
+    /// VGPR 0 holds all work-item ids; otherwise they are in VGPRs 0 to 2.
+    pub(super) packed_ids: bool,
+    /// gfx9's messages and buffer descriptors.
+    pub(super) gfx9: bool,
+    /// FP8 and BF8.
+    pub(super) byte_floats: [Format; 2],
     /// Hardware registers by number (LLVM's AMDGPUAsmUtils.cpp, table `Hwreg::Opr`).
     pub(super) registers: &'static [(u32, Register)],
     /// Workgroup ids and the wave's number are in trap temporaries, which all waves can read, not in SGPRs after
@@ -50,9 +98,24 @@ impl Traits {
         match target.generation() {
             Generation::Gfx11 | Generation::Gfx11_5 => &GFX11,
             Generation::Gfx12 => &GFX12,
-            // Whose dispatches do not start.
-            Generation::Gfx906 | Generation::Gfx908 | Generation::Gfx90a | Generation::Gfx942 => {
-                &GFX11
+            Generation::Gfx906 => &GFX906,
+            Generation::Gfx908 => &GFX908,
+            Generation::Gfx90a => &GFX90A,
+            Generation::Gfx942 => &GFX942,
+        }
+    }
+
+    /// The registers of each of a dispatch's waves. ACCUM_OFFSET counts VGPRs by four, less one (LLVM's AMDGPUUsage
+    /// document, `compute_pgm_rsrc3` for gfx90a, gfx942).
+    pub(super) fn registers(&self, launch: &Launch) -> Registers {
+        let granules = (launch.rsrc1 & 0x3f) as usize + 1;
+        let vgprs = granules * self.vgpr_granule[usize::from(!launch.wave32)];
+        match self.accumulators {
+            Accumulators::None => Registers { vgprs: vgprs.min(256), all: vgprs.min(256) },
+            Accumulators::Separate => Registers { vgprs: vgprs.min(256), all: 2 * vgprs.min(256) },
+            Accumulators::Shared => {
+                let first = 4 * ((launch.rsrc3 & 0x3f) as usize + 1);
+                Registers { vgprs: first.min(vgprs).min(256), all: vgprs.min(512) }
             }
         }
     }
@@ -64,6 +127,12 @@ impl Traits {
 }
 
 static GFX11: Traits = Traits {
+    vgpr_granule: [8, 4],
+    accumulators: Accumulators::None,
+    flat_scratch: FlatScratch::Register,
+    packed_ids: true,
+    gfx9: false,
+    byte_floats: [Format::Fp8, Format::Bf8],
     registers: &[
         (1, Register::Mode),
         (2, Register::Status),
@@ -85,6 +154,12 @@ static GFX11: Traits = Traits {
 };
 
 static GFX12: Traits = Traits {
+    vgpr_granule: [8, 4],
+    accumulators: Accumulators::None,
+    flat_scratch: FlatScratch::Register,
+    packed_ids: true,
+    gfx9: false,
+    byte_floats: [Format::Fp8, Format::Bf8],
     registers: &[
         (1, Register::Mode),
         (5, Register::VgprAllocation),
@@ -101,4 +176,44 @@ static GFX12: Traits = Traits {
     float_switches: false,
     permutes_whole_wave: true,
     takes_traps: false,
+};
+
+const GFX906: Traits = Traits {
+    vgpr_granule: [4, 4],
+    accumulators: Accumulators::None,
+    flat_scratch: FlatScratch::SetByKernel,
+    packed_ids: false,
+    gfx9: true,
+    byte_floats: [Format::Fp8Fnuz, Format::Bf8Fnuz],
+    registers: &[
+        (1, Register::Mode),
+        (2, Register::Status),
+        (3, Register::TrapStatus),
+        (4, Register::HardwareId),
+        (7, Register::InstructionBuffer),
+        (15, Register::Apertures),
+    ],
+    architected_ids: false,
+    float_switches: true,
+    permutes_whole_wave: true,
+    takes_traps: false,
+};
+
+const GFX908: Traits = Traits { accumulators: Accumulators::Separate, ..GFX906 };
+
+const GFX90A: Traits =
+    Traits { vgpr_granule: [8, 8], accumulators: Accumulators::Shared, packed_ids: true, ..GFX906 };
+
+const GFX942: Traits = Traits {
+    flat_scratch: FlatScratch::SetByHardware,
+    registers: &[
+        (1, Register::Mode),
+        (2, Register::Status),
+        (3, Register::TrapStatus),
+        (4, Register::HardwareId),
+        (7, Register::InstructionBuffer),
+        (15, Register::Apertures),
+        (20, Register::Die),
+    ],
+    ..GFX90A
 };

@@ -1,18 +1,11 @@
 //! The state a wave starts with.
 
 use super::Launch;
-use super::generation::Traits;
+use super::generation::FlatScratch;
 use super::mode::Mode;
-use super::wave::{EXEC, LANES, Wave};
+use super::wave::{EXEC, FLAT_SCRATCH, LANES, Wave};
 
 impl Launch {
-    /// VGPRs of a wave: RSRC1.VGPRS counts granules of 8 in wave32, 4 in wave64
-    /// (LLVM's AMDGPUUsage document, `GRANULATED_WORKITEM_VGPR_COUNT` of gfx10–gfx12).
-    pub(super) fn vgprs(&self) -> usize {
-        let granules = (self.rsrc1 & 0x3f) as usize + 1;
-        (granules * if self.wave32 { 8 } else { 4 }).min(256)
-    }
-
     /// Lanes of a wave.
     pub(super) fn lanes(&self) -> u32 {
         if self.wave32 { 32 } else { 64 }
@@ -78,30 +71,34 @@ impl Group {
 }
 
 /// Sets a wave up (LLVM's AMDGPUUsage document, "Initial Kernel Execution State": user SGPRs, then the
-/// workgroup ids that RSRC2 enables; packed work-item ids in VGPR 0; scratch by FLAT_SCRATCH).
-pub(super) fn prepare(
-    wave: &mut Wave,
-    launch: &Launch,
-    traits: &Traits,
-    group: Group,
-    number: u32,
-    scratch: u64,
-) {
+/// workgroup ids that RSRC2 enables, on gfx9 the offset of the wave's scratch; work-item ids in VGPR 0, or in VGPRs 0
+/// to 2; scratch by FLAT_SCRATCH).
+pub(super) fn prepare(wave: &mut Wave, launch: &Launch, group: Group, number: u32, scratch: u64) {
     wave.reset(launch.fill);
     wave.pc = launch.program;
     wave.id = number;
     wave.scratch = scratch;
-    wave.mode = Mode::from_rsrc1(launch.rsrc1, traits.float_switches);
+    wave.mode = Mode::from_rsrc1(launch.rsrc1, wave.traits.float_switches);
     wave.privileged = launch.rsrc1 >> 20 & 1 != 0;
     let user = (launch.rsrc2 >> 1 & 0x1f) as u8;
     for code in 0..user {
         wave.set_sgpr(code, launch.user_data[usize::from(code)]);
     }
-    if traits.architected_ids {
+    let next = if wave.traits.architected_ids {
         let [x, y, z] = group.id;
         wave.set_architected_ids(x, y & 0xffff | z << 16, number);
+        user
     } else {
-        workgroup_ids(wave, launch, group, number, user);
+        workgroup_ids(wave, launch, group, number, user)
+    };
+    match wave.traits.flat_scratch {
+        FlatScratch::Register => {}
+        // PRIVATE_SEGMENT_WAVEFRONT_OFFSET, enabled by SCRATCH_EN.
+        FlatScratch::SetByKernel if launch.rsrc2 & 1 != 0 => {
+            wave.set_sgpr(next, scratch.wrapping_sub(launch.scratch_base) as u32);
+        }
+        FlatScratch::SetByKernel => {}
+        FlatScratch::SetByHardware => wave.set_sgpr64(FLAT_SCRATCH, scratch),
     }
     let [width, height, _] = group.size(launch);
     let items = group.items(launch);
@@ -112,17 +109,13 @@ pub(super) fn prepare(
     // TIDIG_COMP_CNT: 0 x, 1 x and y, 2 all three; the others are 0.
     let components = launch.rsrc2 >> 11 & 3;
     for half in 0..wave.halves {
-        let row = wave.row_mut(0, half);
+        let mut ids = [[0; LANES]; 3];
         let start = first + (half * LANES) as u32;
         let (mut x, mut y, mut z) = (start % width, start / width % height, start / width / height);
-        for value in row.iter_mut() {
-            *value = x;
-            if components >= 1 {
-                *value |= y << 10;
-            }
-            if components >= 2 {
-                *value |= z << 20;
-            }
+        for lane in 0..LANES {
+            ids[0][lane] = x;
+            ids[1][lane] = y;
+            ids[2][lane] = z;
             x += 1;
             if x == width {
                 x = 0;
@@ -133,11 +126,29 @@ pub(super) fn prepare(
                 }
             }
         }
+        if wave.traits.packed_ids {
+            let row = wave.row_mut(0, half);
+            for lane in 0..LANES {
+                row[lane] = ids[0][lane];
+                if components >= 1 {
+                    row[lane] |= ids[1][lane] << 10;
+                }
+                if components >= 2 {
+                    row[lane] |= ids[2][lane] << 20;
+                }
+            }
+        } else {
+            for component in 0..=components.min(2) as usize {
+                if component < wave.vgprs() {
+                    *wave.row_mut(component, half) = ids[component];
+                }
+            }
+        }
     }
 }
 
-/// Workgroup ids in the SGPRs from `next` on, those that RSRC2 enables.
-fn workgroup_ids(wave: &mut Wave, launch: &Launch, group: Group, number: u32, mut next: u8) {
+/// Workgroup ids in the SGPRs from `next` on, those that RSRC2 enables; gives the next SGPR.
+fn workgroup_ids(wave: &mut Wave, launch: &Launch, group: Group, number: u32, mut next: u8) -> u8 {
     for (dimension, bit) in [7, 8, 9].into_iter().enumerate() {
         if launch.rsrc2 >> bit & 1 != 0 {
             wave.set_sgpr(next, group.id[dimension]);
@@ -148,5 +159,7 @@ fn workgroup_ids(wave: &mut Wave, launch: &Launch, group: Group, number: u32, mu
         // TG_SIZE_EN: waves in the workgroup 5:0, this wave's number 11:6 (RDNA3 ISA document, "Wave
         // initialisation").
         wave.set_sgpr(next, group.waves(launch) & 0x3f | (number & 0x3f) << 6);
+        next += 1;
     }
+    next
 }

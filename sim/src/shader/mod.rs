@@ -1,15 +1,15 @@
 //! The shader core: runs the waves of a dispatch.
 //!
-//! RDNA3, RDNA3.5 and RDNA4 (gfx11, gfx11.5, gfx12), wave32 and wave64. The semantics are those of AMD's "RDNA3
-//! Instruction Set Architecture" reference guide (2023-02), here "RDNA3 ISA document", and of that of RDNA4 (2025-03);
-//! `generation` has what the generations do differently.
+//! RDNA3, RDNA3.5 and RDNA4 (gfx11, gfx11.5, gfx12), wave32 and wave64; gfx906, gfx908, gfx90a and gfx942, which have
+//! wave64 only. The semantics are those of AMD's "RDNA3 Instruction Set Architecture" reference guide (2023-02), here
+//! "RDNA3 ISA document", and of those of the other generations; `generation` has what the generations do differently.
 //!
 //! - `trace`: what each instruction did, for people.
 //! - `schedule`: workgroups and waves in turn, on one host thread or several.
 //! - `launch`: the registers a wave starts with.
 //! - `code`, `resolve`, `operands`: the instruction cache; each instruction is decoded once a dispatch.
 //! - `scalar`, `control`, `smem`, `registers`, `barrier`: the scalar side; `trap`: traps and exceptions.
-//! - `vector`: the vector ALU; `wmma`: matrices.
+//! - `vector`: the vector ALU; `wmma`, `matrix`: matrices.
 //! - `flat`, `buffer`, `share` (LDS): memory; `place`, `transfer`, `atomic`: what they have in common.
 //! - `mode`, `float`, `extremes`, `soft`, `fp8`: floating point as MODE asks.
 //!
@@ -29,8 +29,9 @@
 //! - **What nothing has set** has one value ([`Launch::fill`]), not what earlier waves left.
 //!
 //! Refused, with a text that says what: formats without handlers (images, typed buffers, exports, parameter loads),
-//! GDS, swizzled buffers, sparse matrices, named barriers, transposing loads, traps of gfx12, messages and registers for which nothing here stands, registers beyond those allocated,
-//! misaligned tuples of SGPRs, dual issue in wave64. Arithmetic exceptions are never raised.
+//! GDS, swizzled buffers but for gfx9's dwords, indexed registers, sparse and XF32 matrices, loads into LDS, named
+//! barriers, transposing loads, traps but of gfx11, messages and registers for which nothing here stands, registers
+//! beyond those allocated, misaligned tuples of SGPRs, dual issue in wave64. Arithmetic exceptions are never raised.
 #![expect(clippy::needless_range_loop, reason = "a lane number indexes several registers at once")]
 
 mod atomic;
@@ -46,6 +47,7 @@ mod generation;
 pub(crate) mod host_float;
 mod launch;
 mod lds;
+mod matrix;
 mod mode;
 mod operands;
 mod place;
@@ -71,7 +73,7 @@ pub use trace::{Trace, VARIABLE as TRACE_VARIABLE};
 use crate::clock::Clock;
 use crate::memory::{AddressSpace, MemoryFault};
 use crate::profile::Gpu;
-use amdgpu_isa::{Generation, Target};
+use amdgpu_isa::Target;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::available_parallelism;
@@ -289,11 +291,7 @@ fn start(
     threads: usize,
     trace: Option<&Trace>,
 ) -> Result<Statistics, WaveFault> {
-    let known = Target::from_gfx_target_version(gpu.gfx_target_version);
-    let executed = |target: &Target| {
-        matches!(target.generation(), Generation::Gfx11 | Generation::Gfx11_5 | Generation::Gfx12)
-    };
-    let Some(target) = known.filter(executed) else {
+    let Some(target) = Target::from_gfx_target_version(gpu.gfx_target_version) else {
         let text = format!("the shader core does not execute the instructions of {}", gpu.name);
         return Err(WaveFault::before_start(launch, text));
     };

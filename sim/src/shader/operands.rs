@@ -1,6 +1,7 @@
 //! What can be settled about an instruction's operands when it is decoded.
 
 use super::Launch;
+use super::generation::Registers;
 use super::wave::Stop;
 use amdgpu_isa::{Fields, Flags, Instruction, OpInfo, Opcode, OperandKind, Src};
 
@@ -13,8 +14,9 @@ pub(super) fn constants(instruction: &Instruction, launch: &Launch) -> [u64; 3] 
         237 => u64::from(launch.private_aperture_hi) << 32,
         238 => u64::from(launch.private_aperture_hi) << 32 | 0xffff_ffff,
         255 => kind.literal(literal),
-        // A double-precision operand takes the double, any other 64-bit one sees the same bits.
-        240..=248 if kind.dwords(true) == 2 => {
+        // A double-precision operand takes the double, any other 64-bit one sees the same bits; singles in pairs do
+        // not.
+        240..=248 if kind.dwords(true) == 2 && kind != OperandKind::PkF32 => {
             OperandKind::F64.inline_constant(source).unwrap_or(0)
         }
         _ => kind.inline_constant(source).unwrap_or(0),
@@ -22,7 +24,9 @@ pub(super) fn constants(instruction: &Instruction, launch: &Launch) -> [u64; 3] 
     let kinds = instruction.opcode.info().src;
     match &instruction.fields {
         Fields::Valu(v) => std::array::from_fn(|i| value(v.src[i], kinds[i])),
-        Fields::Vop3p { src, .. } => std::array::from_fn(|i| value(src[i], kinds[i])),
+        Fields::Vop3p { src, .. } | Fields::Matrix { src, .. } => {
+            std::array::from_fn(|i| value(src[i], kinds[i]))
+        }
         Fields::Vopd { x, y } => {
             let y_kinds = y.opcode.info().src;
             [value(x.src0, kinds[0]), value(y.src0, y_kinds[0]), literal.into()]
@@ -42,8 +46,15 @@ pub(super) fn constants(instruction: &Instruction, launch: &Launch) -> [u64; 3] 
 ///   (RDNA3 ISA document, "SGPR alignment"; the hardware, and LLVM when it disassembles, drops the low bits);
 /// - a VGPR beyond the `allocated` ones. The hardware would read VGPR 0 and drop the write (RDNA3 ISA document,
 ///   3.3.2.1).
-pub(super) fn check(instruction: &Instruction, allocated: usize, wave32: bool) -> Result<(), Stop> {
+pub(super) fn check(
+    instruction: &Instruction,
+    allocated: Registers,
+    wave32: bool,
+) -> Result<(), Stop> {
     let name = instruction.opcode.name();
+    if let Some(what) = unmodelled(instruction) {
+        return Err(Stop::not_modelled(format!("{name} {what} is not modelled")));
+    }
     if matches!(instruction.fields, Fields::Vopd { .. }) && !wave32 {
         return Err(Stop::not_modelled(format!("{name} in VOPD, which wave64 does not have")));
     }
@@ -53,12 +64,34 @@ pub(super) fn check(instruction: &Instruction, allocated: usize, wave32: bool) -
             alignment(dwords)
         )));
     }
-    let highest = highest_vgpr(instruction, wave32);
-    match highest {
-        Some(register) if register >= allocated => Err(Stop::not_modelled(format!(
-            "{name} uses v{register}, but the dispatch allocates {allocated} VGPRs to a wave (COMPUTE_PGM_RSRC1.VGPRS)"
+    let [vector, accumulation] = highest_vgprs(instruction, wave32);
+    let (vgprs, accumulators) = (allocated.vgprs, allocated.all - allocated.vgprs);
+    match (vector, accumulation) {
+        (Some(register), _) if register >= vgprs => Err(Stop::not_modelled(format!(
+            "{name} uses v{register}, but the dispatch allocates {vgprs} VGPRs to a wave (COMPUTE_PGM_RSRC1.VGPRS)"
+        ))),
+        (_, Some(register)) if register >= accumulators => Err(Stop::not_modelled(format!(
+            "{name} uses a{register}, but the dispatch allocates {accumulators} accumulation VGPRs to a wave"
         ))),
         _ => Ok(()),
+    }
+}
+
+/// What of an instruction nothing here executes.
+fn unmodelled(instruction: &Instruction) -> Option<&'static str> {
+    const LDS_DIRECT: u16 = 254;
+    let direct = |sources: &[Src]| sources.iter().any(|source| source.0 == LDS_DIRECT);
+    match &instruction.fields {
+        Fields::Flat { lds: true, .. } | Fields::Mubuf { lds: true, .. } => Some("into LDS"),
+        Fields::Valu(v) if direct(&v.src) => Some("of LDS_DIRECT"),
+        Fields::Vop3p { src, .. } if direct(src) => Some("of LDS_DIRECT"),
+        Fields::Sop1 { ssrc0, .. } if direct(&[*ssrc0]) => Some("of LDS_DIRECT"),
+        Fields::Sop2 { ssrc0, ssrc1, .. } | Fields::Sopc { ssrc0, ssrc1 }
+            if instruction.opcode != Opcode::S_SET_GPR_IDX_ON && direct(&[*ssrc0, *ssrc1]) =>
+        {
+            Some("of LDS_DIRECT")
+        }
+        _ => None,
     }
 }
 
@@ -113,8 +146,49 @@ fn last(first: u8, kind: OperandKind, wave32: bool) -> Option<usize> {
     }
 }
 
-fn highest_vgpr(instruction: &Instruction, wave32: bool) -> Option<usize> {
+/// The highest VGPR and the highest accumulation VGPR.
+fn highest_vgprs(instruction: &Instruction, wave32: bool) -> [Option<usize>; 2] {
     let info = instruction.opcode.info();
+    let file = |accumulation: bool, highest: Option<usize>| {
+        if accumulation { [None, highest] } else { [highest, None] }
+    };
+    match &instruction.fields {
+        Fields::Matrix { vdst, src, .. } => {
+            let kinds = [info.dst].into_iter().chain(info.src);
+            let operands = [*vdst].into_iter().chain(*src).zip(kinds);
+            operands.fold([None, None], |[vector, accumulation], (operand, kind)| {
+                let run = |register: Option<u8>| last(register?, kind, wave32);
+                [vector.max(run(operand.vgpr())), accumulation.max(run(operand.accumulator()))]
+            })
+        }
+        Fields::Valu(v) if instruction.opcode == Opcode::V_ACCVGPR_MOV_B32 => {
+            let source = v.src[0].accumulator().map(usize::from);
+            [None, source.max(Some(v.vdst.into()))]
+        }
+        Fields::Ds { acc, addr, .. } if *acc => {
+            let [_, data] = file(true, highest_vgpr(instruction, wave32, false));
+            [Some(usize::from(*addr)), data]
+        }
+        Fields::Flat { acc: true, .. } | Fields::Mubuf { acc: true, .. } => {
+            [highest_vgpr(instruction, wave32, true), highest_vgpr(instruction, wave32, false)]
+        }
+        _ => {
+            let address = highest_vgpr(instruction, wave32, true);
+            [address.max(highest_vgpr(instruction, wave32, false)), None]
+        }
+    }
+}
+
+/// The highest register of the address, or of everything else.
+fn highest_vgpr(instruction: &Instruction, wave32: bool, addresses: bool) -> Option<usize> {
+    let info = instruction.opcode.info();
+    let is_memory = matches!(
+        instruction.fields,
+        Fields::Ds { .. } | Fields::Flat { .. } | Fields::Mubuf { .. }
+    );
+    if addresses && !is_memory {
+        return None;
+    }
     let sources = |src: &[Src; 3], info: &OpInfo| {
         let runs = src.iter().zip(info.src);
         runs.filter_map(|(source, kind)| last(source.vgpr()?, kind, wave32)).max()
@@ -139,8 +213,10 @@ fn highest_vgpr(instruction: &Instruction, wave32: bool) -> Option<usize> {
             } else {
                 last(*addr, OperandKind::B32, wave32)
             };
+            if addresses {
+                return address;
+            }
             last(*vdst, info.dst, wave32)
-                .max(address)
                 .max(last(*data0, first, wave32))
                 .max(last(*data1, second, wave32))
         }
@@ -162,17 +238,22 @@ fn highest_vgpr(instruction: &Instruction, wave32: bool) -> Option<usize> {
                 Opcode::GLOBAL_STORE_ADDTID_B32 => (OperandKind::None, OperandKind::B32),
                 _ => (info.dst, info.src[0]),
             };
+            if addresses {
+                return address;
+            }
             let returns = *glc || !name.contains("ATOMIC");
             let destination = if returns { last(*vdst, dst, wave32) } else { None };
-            destination.max(address).max(last(*data, src, wave32))
+            destination.max(last(*data, src, wave32))
         }
         Fields::Mubuf { vdata, vaddr, offen, idxen, .. } => {
             let address = match u8::from(*offen) + u8::from(*idxen) {
                 0 => None,
                 count => Some(usize::from(*vaddr) + usize::from(count) - 1),
             };
-            let data = last(*vdata, info.dst, wave32).max(last(*vdata, info.src[0], wave32));
-            address.max(data)
+            if addresses {
+                return address;
+            }
+            last(*vdata, info.dst, wave32).max(last(*vdata, info.src[0], wave32))
         }
         _ => None,
     }

@@ -31,7 +31,7 @@ impl Scratch {
     /// The scratch byte of a lane.
     #[inline]
     pub(super) fn new(wave: &Wave, lane: usize, offset: u32) -> Scratch {
-        Scratch { base: wave.scratch, lanes: wave.lanes() as u32, lane: lane as u32, offset }
+        Scratch { base: wave.scratch_base(), lanes: wave.lanes() as u32, lane: lane as u32, offset }
     }
 
     /// The virtual address of the byte `ahead` of this one.

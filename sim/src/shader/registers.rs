@@ -26,7 +26,7 @@ pub(super) fn status(wave: &Wave, launch: &Launch) -> u32 {
 pub(super) fn get(wave: &Wave, env: &Env<'_>, simm16: u16) -> Result<u32, Stop> {
     let (register, offset, mask) = field(simm16);
     let launch = env.launch;
-    let value = match env.traits.register(register).ok_or_else(|| unknown("s_getreg", register))? {
+    let value = match wave.traits.register(register).ok_or_else(|| unknown("s_getreg", register))? {
         Register::Mode => wave.mode.bits(),
         Register::Status => status(wave, launch),
         Register::TrapStatus => wave.trapsts,
@@ -41,6 +41,10 @@ pub(super) fn get(wave: &Wave, env: &Env<'_>, simm16: u16) -> Result<u32, Stop> 
         }
         Register::ScratchLow => wave.scratch as u32,
         Register::ScratchHigh => (wave.scratch >> 32) as u32,
+        // WAVE_ID 3:0.
+        Register::HardwareId => wave.id & 0xf,
+        // The place on the machine is always the first.
+        Register::Die => 0,
         // WAVE_ID 4:0; the place on the machine is always the first.
         Register::HardwareId1 => wave.id & 0x1f,
         Register::HardwareId2 => 0,
@@ -53,9 +57,9 @@ pub(super) fn get(wave: &Wave, env: &Env<'_>, simm16: u16) -> Result<u32, Stop> 
 
 /// Writes a field of a register. Only MODE may be written without privilege. Of STATUS SCC and HALT are kept; a
 /// trap handler writes back all of it, and the rest is as it was or is nothing here.
-pub(super) fn set(wave: &mut Wave, env: &Env<'_>, simm16: u16, value: u32) -> Result<(), Stop> {
+pub(super) fn set(wave: &mut Wave, simm16: u16, value: u32) -> Result<(), Stop> {
     let (register, offset, mask) = field(simm16);
-    match env.traits.register(register).ok_or_else(|| unknown("s_setreg", register))? {
+    match wave.traits.register(register).ok_or_else(|| unknown("s_setreg", register))? {
         Register::Mode => {
             let mask = mask << offset;
             wave.mode = wave.mode.with_bits(wave.mode.bits() & !mask | value << offset & mask);

@@ -5,7 +5,7 @@ use super::vector::{
     carry, compare, convert, dot, double, dual, half, integer, lane, nothing, packed, scalar_float,
     single, small, transcendental,
 };
-use super::{barrier, buffer, control, flat, scalar, share, smem, wmma};
+use super::{barrier, buffer, control, flat, matrix, scalar, share, smem, wmma};
 use amdgpu_isa::{Fields, Instruction, Opcode};
 
 /// The executor of an instruction, `None` when nothing models it.
@@ -27,10 +27,16 @@ pub(super) fn handler(instruction: &Instruction) -> Option<Handler> {
         Fields::Valu(_) => return vector(instruction.opcode),
         Fields::Vop3p { .. } => match name {
             _ if name.starts_with("V_WMMA") => wmma::run,
+            _ if name.ends_with("_F32") && name.starts_with("V_PK") || name == "V_PK_MOV_B32" => {
+                packed::run_singles
+            }
             _ if name.starts_with("V_DOT") || name.starts_with("V_FMA_MIX") => dot::run,
             _ => packed::run,
         },
-        Fields::Matrix { .. } => return None,
+        Fields::Matrix { .. } => match instruction.opcode {
+            Opcode::V_ACCVGPR_READ_B32 | Opcode::V_ACCVGPR_WRITE_B32 => matrix::transfer,
+            _ => matrix::run,
+        },
         Fields::Vopd { .. } => dual::run,
         Fields::Ds { .. } => share::run,
         Fields::Flat { .. } => match name {
@@ -46,7 +52,8 @@ fn vector(opcode: Opcode) -> Option<Handler> {
     use Opcode::*;
     let name = opcode.name();
     Some(match opcode {
-        V_NOP | V_PIPEFLUSH => nothing,
+        V_NOP | V_PIPEFLUSH | V_CLREXCP => nothing,
+        V_ACCVGPR_MOV_B32 => matrix::transfer,
         _ if name.starts_with("V_CMP") => compare::run,
         V_READFIRSTLANE_B32
         | V_READLANE_B32
@@ -65,10 +72,14 @@ fn vector(opcode: Opcode) -> Option<Handler> {
         | V_SWAPREL_B32 => lane::run,
         V_ADD_CO_U32 | V_SUB_CO_U32 | V_SUBREV_CO_U32 | V_ADD_CO_CI_U32 | V_SUB_CO_CI_U32
         | V_SUBREV_CO_CI_U32 | V_MAD_U64_U32 | V_MAD_I64_I32 | V_LSHLREV_B64 | V_LSHRREV_B64
-        | V_ASHRREV_I64 | V_DIV_SCALE_F32 | V_DIV_SCALE_F64 => carry::run,
+        | V_ASHRREV_I64 | V_LSHL_ADD_U64 | V_MOV_B64 | V_DIV_SCALE_F32 | V_DIV_SCALE_F64 => {
+            carry::run
+        }
         _ if name.starts_with("V_S_") => scalar_float::run,
         V_EXP_F32
         | V_LOG_F32
+        | V_EXP_LEGACY_F32
+        | V_LOG_LEGACY_F32
         | V_RCP_F32
         | V_RCP_IFLAG_F32
         | V_RSQ_F32
@@ -91,9 +102,10 @@ fn vector(opcode: Opcode) -> Option<Handler> {
         | V_INTERP_P2_F16_F32
         | V_INTERP_P10_RTZ_F16_F32
         | V_INTERP_P2_RTZ_F16_F32 => transcendental::run,
+        V_DOT2ACC_I32_I16 | V_DOT4ACC_I32_I8 | V_DOT8ACC_I32_I4 => dot::run,
         V_DOT2ACC_F32_F16 | V_DOT2ACC_F32_BF16 | V_DOT2_F16_F16 | V_DOT2_BF16_BF16 => dot::run,
         V_PK_FMAC_F16 => packed::run_vop2,
-        V_ADD_F64 | V_MUL_F64 | V_FMA_F64 | V_MIN_F64 | V_MAX_F64 | V_MINIMUM_F64
+        V_ADD_F64 | V_FMAC_F64 | V_MUL_F64 | V_FMA_F64 | V_MIN_F64 | V_MAX_F64 | V_MINIMUM_F64
         | V_MAXIMUM_F64 | V_LDEXP_F64 | V_TRUNC_F64 | V_CEIL_F64 | V_RNDNE_F64 | V_FLOOR_F64
         | V_FRACT_F64 | V_RCP_F64 | V_RSQ_F64 | V_SQRT_F64 | V_FREXP_MANT_F64
         | V_FREXP_EXP_I32_F64 | V_DIV_FMAS_F64 | V_DIV_FIXUP_F64 | V_TRIG_PREOP_F64 => double::run,
@@ -101,6 +113,7 @@ fn vector(opcode: Opcode) -> Option<Handler> {
             convert::run
         }
         V_QSAD_PK_U16_U8 | V_MQSAD_PK_U16_U8 | V_MQSAD_U32_U8 => small::run_sad,
+        V_SUBREV_NC_U16 | V_MAD_LEGACY_U16 | V_MAD_LEGACY_I16 => small::run,
         V_MOV_B16 | V_NOT_B16 | V_CNDMASK_B16 | V_ADD_NC_U16 | V_SUB_NC_U16 | V_MUL_LO_U16
         | V_MAX_U16 | V_MAX_I16 | V_MIN_U16 | V_MIN_I16 | V_ADD_NC_I16 | V_SUB_NC_I16
         | V_LSHLREV_B16 | V_LSHRREV_B16 | V_ASHRREV_I16 | V_AND_B16 | V_OR_B16 | V_XOR_B16

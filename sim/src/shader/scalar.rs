@@ -121,6 +121,8 @@ fn sop1_value(wave: &mut Wave, opcode: Opcode, sdst: u8, ssrc0: Src, constant: u
         }
         S_CTZ_I32_B32 => set(wave, found(narrow().trailing_zeros(), 32)),
         S_CTZ_I32_B64 => set(wave, found(wide().trailing_zeros(), 64)),
+        S_FF0_I32_B32 => set(wave, found(narrow().trailing_ones(), 32)),
+        S_FF0_I32_B64 => set(wave, found(wide().trailing_ones(), 64)),
         S_CLZ_I32_U32 => set(wave, found(narrow().leading_zeros(), 32)),
         S_CLZ_I32_U64 => set(wave, found(wide().leading_zeros(), 64)),
         S_CLS_I32 => {
@@ -475,8 +477,8 @@ pub(super) fn sopk(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
             let value = registers::get(wave, env, simm16)?;
             wave.set_sgpr(sdst, value);
         }
-        S_SETREG_B32 => registers::set(wave, env, simm16, old)?,
-        S_SETREG_IMM32_B32 => registers::set(wave, env, simm16, op.literal())?,
+        S_SETREG_B32 => registers::set(wave, simm16, old)?,
+        S_SETREG_IMM32_B32 => registers::set(wave, simm16, op.literal())?,
         S_CALL_B64 => {
             wave.set_sgpr64(sdst, wave.pc);
             wave.pc = wave.pc.wrapping_add_signed(i64::from(signed) * 4);

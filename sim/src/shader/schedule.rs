@@ -285,15 +285,16 @@ impl<'a> Worker<'a> {
         resident.lds.reset(launch.lds_bytes, launch.fill);
         let waves = group.waves(launch);
         resident.barriers = Barriers::new(waves);
+        let traits = dispatch.traits;
         resident.waves.truncate(waves as usize);
         while resident.waves.len() < waves as usize {
-            resident.waves.push(Wave::new(launch.wave32, launch.vgprs()));
+            resident.waves.push(Wave::new(launch.wave32, traits, traits.registers(launch)));
         }
         let first = slot * u64::from(launch.waves());
         for (wave, id) in resident.waves.iter_mut().zip(0..) {
             let offset = (first + u64::from(id)) * u64::from(launch.scratch_bytes_per_wave);
             let scratch = launch.scratch_base.wrapping_add(offset);
-            prepare(wave, launch, dispatch.traits, group, id, scratch);
+            prepare(wave, launch, group, id, scratch);
         }
         self.statistics.waves += u64::from(waves);
         Some(resident)
@@ -327,7 +328,6 @@ impl<'a> Worker<'a> {
                     memory: &mut self.memory,
                     lds: &mut resident.lds,
                     launch: self.dispatch.launch,
-                    traits: self.dispatch.traits,
                     barriers: &mut resident.barriers,
                     outside: self.dispatch.outside,
                     wide: self.wide,

@@ -37,7 +37,7 @@ for_host!(run, body);
 #[inline(always)]
 fn body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     use Opcode::*;
-    let Fields::Ds { vdst, addr, data0, data1, offset0, offset1, gds, .. } = op.instruction.fields
+    let Fields::Ds { vdst, addr, data0, data1, offset0, offset1, gds, acc } = op.instruction.fields
     else {
         return mismatch(op);
     };
@@ -45,10 +45,10 @@ fn body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         return Err(Stop::not_modelled("global data share is not modelled"));
     }
     let ds = Ds {
-        vdst: vdst.into(),
+        vdst: wave.data_register(vdst, acc),
         addr: addr.into(),
-        data0: data0.into(),
-        data1: data1.into(),
+        data0: wave.data_register(data0, acc),
+        data1: wave.data_register(data1, acc),
         offset0: offset0.into(),
         offset1: offset1.into(),
     };
@@ -102,9 +102,9 @@ fn body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
             store_small(wave, env, &ds, |lds, at, v| lds.store16(at, (v >> 16) as u16))
         }
         DS_LOAD_ADDTID_B32 | DS_STORE_ADDTID_B32 => by_thread(wave, env, &ds, opcode),
-        DS_PERMUTE_B32 => permute(wave, env, &ds, Permute::Push),
-        DS_BPERMUTE_B32 => permute(wave, env, &ds, Permute::Pull),
-        DS_BPERMUTE_FI_B32 => permute(wave, env, &ds, Permute::PullInactive),
+        DS_PERMUTE_B32 => permute(wave, &ds, Permute::Push),
+        DS_BPERMUTE_B32 => permute(wave, &ds, Permute::Pull),
+        DS_BPERMUTE_FI_B32 => permute(wave, &ds, Permute::PullInactive),
         DS_SWIZZLE_B32 => swizzle(wave, &ds),
         DS_APPEND | DS_CONSUME => count(wave, env, &ds, opcode == DS_APPEND),
         DS_STOREXCHG_2ADDR_RTN_B32 => exchange_two(wave, env, &ds, 1, 4),
@@ -240,11 +240,12 @@ fn by_thread(wave: &mut Wave, env: &mut Env<'_>, ds: &Ds, opcode: Opcode) -> Ste
     Ok(())
 }
 
-/// `ds_permute_b32` (push) and `ds_bpermute_b32` (pull), within each 32 lanes. Lanes that are off give 0.
-fn permute(wave: &mut Wave, env: &Env<'_>, ds: &Ds, kind: Permute) -> Step {
+/// `ds_permute_b32` (push) and `ds_bpermute_b32` (pull), within each 32 lanes or the whole wave. Lanes
+/// that are off give 0.
+fn permute(wave: &mut Wave, ds: &Ds, kind: Permute) -> Step {
     let exec = wave.exec();
     // Lanes that reach each other.
-    let reach = if env.traits.permutes_whole_wave { wave.lanes() } else { LANES };
+    let reach = if wave.traits.permutes_whole_wave { wave.lanes() } else { LANES };
     let mut rows = [[0; LANES]; 2];
     for half in 0..wave.halves {
         let selectors = addresses(wave, ds, half, ds.offset());
@@ -399,7 +400,7 @@ fn atomic(opcode: Opcode) -> Option<(Function, bool, bool)> {
         ("COND_SUB", _) => Function::ConditionalSubtract,
         ("SUB_CLAMP", _) => Function::ClampedSubtract,
         ("PK_ADD", 'F') => Function::AddHalves,
-        ("PK_ADD", _) => Function::AddBfloats,
+        ("PK_ADD", _) => Function::AddBFloats,
         ("RSUB", _) => Function::ReverseSubtract,
         ("INC", _) => Function::Increment,
         ("DEC", _) => Function::Decrement,
@@ -430,7 +431,7 @@ fn update(
     wide: bool,
     returns: bool,
 ) -> Step {
-    let function = function.of_generation(env.traits);
+    let function = function.of_generation(wave.traits);
     for half in 0..wave.halves {
         let at = addresses(wave, ds, half, ds.offset());
         for lane in lanes(wave.exec_half(half)) {

@@ -48,25 +48,44 @@ impl Size {
     }
 }
 
-/// SMEM: loads to SGPRs, cache invalidation, prefetches.
+/// SMEM: loads to SGPRs, stores of them, clocks, cache invalidation, prefetches.
 pub(super) fn smem(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     use Opcode::*;
     let Fields::Smem { sdata, sbase, soffset, offset, .. } = op.instruction.fields else {
         return mismatch(op);
     };
     let opcode = op.instruction.opcode;
-    // Host and device memory are one here: no cache can be stale, and none gets anything ahead of time.
-    if matches!(
-        opcode,
+    match opcode {
+        // Host and device memory are one here: no cache can be stale, and none gets anything ahead of time.
         S_GL1_INV
-            | S_DCACHE_INV
-            | S_PREFETCH_INST
-            | S_PREFETCH_INST_PC_REL
-            | S_PREFETCH_DATA
-            | S_PREFETCH_DATA_PC_REL
-            | S_BUFFER_PREFETCH_DATA
-    ) {
-        return Ok(());
+        | S_DCACHE_INV
+        | S_DCACHE_INV_VOL
+        | S_DCACHE_WB
+        | S_DCACHE_WB_VOL
+        | S_PREFETCH_INST
+        | S_PREFETCH_INST_PC_REL
+        | S_PREFETCH_DATA
+        | S_PREFETCH_DATA_PC_REL
+        | S_BUFFER_PREFETCH_DATA => return Ok(()),
+        S_MEMTIME => {
+            wave.set_sgpr64(sdata, wave.executed);
+            return Ok(());
+        }
+        S_MEMREALTIME => {
+            wave.set_sgpr64(sdata, env.outside.clock());
+            return Ok(());
+        }
+        S_STORE_B32 | S_STORE_B64 | S_STORE_B128 => {
+            let dwords = opcode.info().dst.dwords(true);
+            let offset = i64::from(offset).wrapping_add(i64::from(wave.s32(soffset, 0)));
+            let address = wave.sgpr64(sbase).wrapping_add_signed(offset) & !3;
+            for index in 0..dwords {
+                let at = address.wrapping_add(4 * u64::from(index));
+                env.memory.write_u32(at, wave.sgpr(sdata + index))?;
+            }
+            return Ok(());
+        }
+        _ => {}
     }
     let (size, buffer) = Size::of(opcode)
         .ok_or_else(|| Stop::not_modelled(format!("{} is not modelled", opcode.name())))?;

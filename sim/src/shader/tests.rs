@@ -4,6 +4,7 @@ mod addresses;
 mod atomics;
 mod floats;
 mod gfx12;
+mod gfx9;
 mod lanes;
 mod scalars;
 
@@ -42,16 +43,19 @@ impl Outside for Clock {
 
 /// A wave and what it runs on.
 struct Rig {
+    target: Target,
     launch: Launch,
     wave: Wave,
     lds: Lds,
     barriers: Barriers,
-    target: Target,
-    traits: &'static Traits,
 }
 
 impl Rig {
     fn new(wave32: bool) -> Rig {
+        Rig::on(Target::Gfx1151, wave32)
+    }
+
+    fn on(target: Target, wave32: bool) -> Rig {
         let launch = Launch {
             program: CODE,
             rsrc1: 1,
@@ -71,21 +75,18 @@ impl Rig {
             private_aperture_hi: PRIVATE,
             trap_handler: None,
         };
-        let mut wave = Wave::new(wave32, launch.vgprs());
+        let traits = Traits::of(target);
+        let mut wave = Wave::new(wave32, traits, traits.registers(&launch));
         wave.mode = Mode::from_bits(DENORMALS);
         wave.set_mask(EXEC, 1);
         let mut lds = Lds::default();
         lds.reset(64, 0);
-        let target = Target::Gfx1151;
-        let traits = Traits::of(target);
-        Rig { launch, wave, lds, barriers: Barriers::new(1), target, traits }
+        Rig { target, launch, wave, lds, barriers: Barriers::new(1) }
     }
 
     /// One of gfx12.
     fn gfx12(wave32: bool) -> Rig {
-        let mut rig = Rig::new(wave32);
-        rig.target = Target::Gfx1201;
-        rig.traits = Traits::of(rig.target);
+        let mut rig = Rig::on(Target::Gfx1201, wave32);
         rig.wave.mode = Mode::without_switches(DENORMALS);
         rig
     }
@@ -104,7 +105,6 @@ impl Rig {
         let mut env = Env {
             memory: &mut memory,
             lds: &mut self.lds,
-            traits: self.traits,
             barriers: &mut self.barriers,
             launch: &self.launch,
             outside: &Clock(0x1_2345_6789),

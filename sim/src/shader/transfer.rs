@@ -108,6 +108,17 @@ pub(super) struct Registers {
     pub(super) returns: bool,
 }
 
+impl Registers {
+    /// Those that an instruction names.
+    pub(super) fn named(wave: &Wave, vdst: u8, data: u8, acc: bool, returns: bool) -> Registers {
+        Registers {
+            destination: wave.data_register(vdst, acc),
+            data: wave.data_register(data, acc),
+            returns,
+        }
+    }
+}
+
 /// Executes a transfer for the lanes of `mask`, which go where `place` says.
 pub(super) fn execute(
     wave: &mut Wave,

@@ -36,7 +36,7 @@ pub(super) fn exception(kind: &WaveFaultKind) -> Option<u32> {
 ///
 /// The handler finds the address of the instruction itself (RDNA3 ISA document, "S_TRAP").
 pub(super) fn execute(wave: &mut Wave, op: &Op, env: &Env<'_>, id: u8) -> Step {
-    if !env.traits.takes_traps {
+    if !wave.traits.takes_traps {
         return Err(Stop::not_modelled("s_trap on this generation is not modelled"));
     }
     let launch = env.launch;

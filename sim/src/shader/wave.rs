@@ -1,6 +1,7 @@
 //! The state of one wave.
 
 use super::WaveFaultKind;
+use super::generation::{FlatScratch, Registers, Traits};
 use super::lds::Lds;
 use super::mode::Mode;
 use crate::memory::{FaultReason, MemoryFault, View};
@@ -13,6 +14,8 @@ pub(super) const LANES: usize = 32;
 /// One VGPR of 32 lanes.
 pub(super) type Row = [u32; LANES];
 
+/// SGPR code of gfx9's `flat_scratch_lo`.
+pub(super) const FLAT_SCRATCH: u8 = 102;
 /// SGPR code of `vcc_lo`.
 pub(super) const VCC: u8 = 106;
 /// SGPR code of the first trap temporary.
@@ -77,8 +80,6 @@ pub(super) struct Env<'a> {
     pub(super) lds: &'a mut Lds,
     /// The dispatch.
     pub(super) launch: &'a super::Launch,
-    /// What its generation does differently.
-    pub(super) traits: &'static super::generation::Traits,
     /// The barriers of its workgroup.
     pub(super) barriers: &'a mut super::barrier::Barriers,
     /// The rest of the GPU.
@@ -113,8 +114,10 @@ pub(super) struct Wave {
     pub(super) scc: bool,
     /// `halves` rows a register, low lanes first.
     vgpr: Vec<Row>,
-    /// VGPRs allocated.
+    /// VGPRs allocated; accumulation VGPRs follow them in `vgpr`.
     vgprs: usize,
+    /// What its generation does differently.
+    pub(super) traits: &'static Traits,
     /// 1 for wave32, 2 for wave64.
     pub(super) halves: usize,
     pub(super) mode: Mode,
@@ -137,14 +140,15 @@ pub(super) struct Wave {
 
 impl Wave {
     /// A wave with all registers zero.
-    pub(super) fn new(wave32: bool, vgprs: usize) -> Wave {
+    pub(super) fn new(wave32: bool, traits: &'static Traits, registers: Registers) -> Wave {
         let halves = if wave32 { 1 } else { 2 };
         Wave {
             pc: 0,
             sgpr: [0; SGPR_FILE],
             scc: false,
-            vgpr: vec![[0; LANES]; vgprs * halves],
-            vgprs,
+            vgpr: vec![[0; LANES]; registers.all * halves],
+            vgprs: registers.vgprs,
+            traits,
             halves,
             mode: Mode::default(),
             state: State::Running,
@@ -169,6 +173,29 @@ impl Wave {
         self.halt = false;
         self.trapsts = 0;
         self.executed = 0;
+    }
+
+    /// The number by which `row` has the register: accumulation VGPRs lie behind the others.
+    #[inline(always)]
+    pub(super) fn data_register(&self, register: u8, accumulation: bool) -> usize {
+        usize::from(register) + if accumulation { self.vgprs } else { 0 }
+    }
+
+    /// The number by which `row` has a source or destination that is a vector register.
+    pub(super) fn vector_register(&self, source: Src) -> Option<usize> {
+        match (source.vgpr(), source.accumulator()) {
+            (Some(register), _) => Some(usize::from(register)),
+            (_, Some(register)) => Some(self.data_register(register, true)),
+            _ => None,
+        }
+    }
+
+    /// Where its scratch starts.
+    pub(super) fn scratch_base(&self) -> u64 {
+        match self.traits.flat_scratch {
+            FlatScratch::Register => self.scratch,
+            FlatScratch::SetByKernel | FlatScratch::SetByHardware => self.sgpr64(FLAT_SCRATCH),
+        }
     }
 
     /// VGPRs allocated.
@@ -288,6 +315,8 @@ impl Wave {
     pub(super) fn s32(&self, source: Src, constant: u64) -> u32 {
         match source.0 {
             code @ 0..=127 => self.sgpr(code as u8),
+            251 => u32::from(self.mask(VCC) == 0),
+            252 => u32::from(self.mask(EXEC) == 0),
             253 => u32::from(self.scc),
             _ => constant as u32,
         }
@@ -298,6 +327,8 @@ impl Wave {
     pub(super) fn s64(&self, source: Src, constant: u64) -> u64 {
         match source.0 {
             code @ 0..=127 => self.sgpr64(code as u8),
+            251 => u64::from(self.mask(VCC) == 0),
+            252 => u64::from(self.mask(EXEC) == 0),
             253 => u64::from(self.scc),
             _ => constant,
         }

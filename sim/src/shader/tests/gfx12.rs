@@ -1,6 +1,7 @@
 //! What gfx12 has beyond gfx11, and does otherwise.
 
 use super::*;
+use crate::shader::generation::Registers;
 use crate::shader::resolve;
 use crate::shader::wave::{LANES, State, TTMP0};
 use std::collections::BTreeSet;
@@ -180,7 +181,7 @@ fn matrices() {
         let (part, rows) = (32 / groups, 16 / groups);
         let mut rig = Rig::gfx12(wave32);
         rig.launch.rsrc1 = 0x3f;
-        rig.wave = Wave::new(wave32, 256);
+        rig.wave = wave(wave32);
         let (mut a, mut b) = ([[0i32; 32]; 16], [[0i32; 32]; 16]);
         for lane in 0..16 * groups {
             for element in 0..part {
@@ -214,7 +215,7 @@ fn matrices() {
 fn packed_results_of_matrices() {
     let mut rig = Rig::gfx12(true);
     rig.launch.rsrc1 = 0x3f;
-    rig.wave = Wave::new(true, 256);
+    rig.wave = wave(true);
     rig.wave.mode = Mode::without_switches(DENORMALS);
     for lane in 0..LANES {
         // Row m of A is all m, B is all 1, C is all 0.5.
@@ -257,7 +258,7 @@ fn operations_that_are_refused() {
         rig.launch.rsrc1 = 0x3f;
         rig.launch.rsrc2 = 1;
         rig.launch.scratch_bytes_per_wave = 1024;
-        rig.wave = Wave::new(true, 256);
+        rig.wave = wave(true);
         if let Err(Stop::Fault(kind)) = rig.execute(&words)
             && let WaveFaultKind::NotModelled(reason) = *kind
             && reason == format!("{name} is not modelled")
@@ -311,4 +312,9 @@ fn operations_that_are_refused() {
         V_SWMMAC_I32_16X16X32_IU8
         V_SWMMAC_I32_16X16X64_IU4"#]]
     .assert_eq(&Vec::from_iter(refused).join("\n"));
+}
+
+/// A wave with all registers.
+fn wave(wave32: bool) -> Wave {
+    Wave::new(wave32, Traits::of(Target::Gfx1201), Registers { vgprs: 256, all: 256 })
 }

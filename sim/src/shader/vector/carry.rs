@@ -57,6 +57,29 @@ fn shift_64(wave: &mut Wave, op: &Op, v: &Valu, f: impl Fn(u64, u32) -> u64) -> 
     Ok(())
 }
 
+/// `f` of the second source's 32 bits, the first source and source `addend`, both 64 bits wide.
+#[inline(always)]
+fn wide(
+    wave: &mut Wave,
+    op: &Op,
+    v: &Valu,
+    addend: usize,
+    f: impl Fn(u32, u64, u64) -> u64,
+) -> Step {
+    for half in 0..wave.halves {
+        let mut buffer = [0; LANES];
+        let amounts = *source(wave, op, v, 1, half, &mut buffer);
+        let mut values = source_64(wave, op, v, 0, half);
+        let addends = source_64(wave, op, v, addend, half);
+        for lane in 0..LANES {
+            values[lane] = f(amounts[lane], values[lane], addends[lane]);
+        }
+        let mask = active(wave, v, half);
+        write_64(wave, v.vdst, half, mask, &values);
+    }
+    Ok(())
+}
+
 /// 32 × 32 + 64 bits, with the carry of the 65-bit sum.
 #[inline(always)]
 fn multiply_add(
@@ -163,6 +186,10 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_LSHLREV_B64 => shift_64(wave, op, v, |value, amount| value << amount),
         V_LSHRREV_B64 => shift_64(wave, op, v, |value, amount| value >> amount),
         V_ASHRREV_I64 => shift_64(wave, op, v, |value, amount| ((value as i64) >> amount) as u64),
+        V_MOV_B64 => wide(wave, op, v, 0, |_, value, _| value),
+        V_LSHL_ADD_U64 => wide(wave, op, v, 2, |amount, value, addend| {
+            (value << (amount & 7)).wrapping_add(addend)
+        }),
         V_DIV_SCALE_F32 => div_scale_32(wave, op, v),
         V_DIV_SCALE_F64 => div_scale_64(wave, op, v),
         other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),

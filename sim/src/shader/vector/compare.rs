@@ -5,19 +5,23 @@ use super::{
 };
 use crate::shader::code::Op;
 use crate::shader::float::{f16_to_f32, flush_in16, flush_in64};
-use crate::shader::wave::{Env, LANES, Step, Wave};
-use amdgpu_isa::{Opcode, Valu};
+use crate::shader::wave::{EXEC, Env, LANES, Step, Wave};
+use amdgpu_isa::{Flags, Opcode, Valu};
 use std::sync::LazyLock;
 
 /// Puts the result of each pass where the instruction wants it; lanes that are off give 0.
 #[inline(always)]
-fn result(wave: &mut Wave, v: &Valu, passes: impl Fn(&Wave, usize) -> u32) -> Step {
+fn result(wave: &mut Wave, op: &Op, v: &Valu, passes: impl Fn(&Wave, usize) -> u32) -> Step {
     let mut mask = 0;
     for half in 0..wave.halves {
         let bits = passes(wave, half) & active(wave, v, half);
         mask |= u64::from(bits) << (32 * half);
     }
     wave.set_mask(v.sdst, mask);
+    // V_CMPX writes EXEC; on gfx9 beside its destination.
+    if op.instruction.opcode.info().flags.contains(Flags::WRITES_EXEC) {
+        wave.set_mask(EXEC, mask);
+    }
     Ok(())
 }
 
@@ -150,7 +154,7 @@ fn class64(bits: u64) -> u32 {
 /// Classes see denormals whatever MODE says.
 fn classes(wave: &mut Wave, op: &Op, v: &Valu, opcode: Opcode) -> Step {
     use Opcode::*;
-    result(wave, v, |wave, half| {
+    result(wave, op, v, |wave, half| {
         let (mut first, mut second) = ([0; LANES], [0; LANES]);
         match opcode {
             V_CMP_CLASS_F64 | V_CMPX_CLASS_F64 => {
@@ -245,7 +249,7 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     let opcode = op.instruction.opcode;
     match COMPARISONS[opcode as usize] {
         Some((relation, kind)) => {
-            result(wave, v, |wave, half| order(wave, op, v, half, kind).satisfying(relation))
+            result(wave, op, v, |wave, half| order(wave, op, v, half, kind).satisfying(relation))
         }
         None => classes(wave, op, v, opcode),
     }

@@ -109,6 +109,13 @@ fn pair(p: &Packed, index: usize, bits: u32) -> u32 {
     low | high << 16
 }
 
+/// The two halves of an integer operand in the order op_sel asks.
+#[inline(always)]
+fn chosen(p: &Packed, index: usize, bits: u32) -> u32 {
+    let pick = |sel: u8| if sel >> index & 1 != 0 { bits >> 16 } else { bits & 0xffff };
+    pick(p.op_sel) | pick(p.op_sel_hi) << 16
+}
+
 /// An operand of V_FMA_MIX: a single, or a half of the register; neg_hi is its absolute value, neg_lo its
 /// negation.
 #[inline(always)]
@@ -212,6 +219,15 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         return match opcode {
             V_DOT2ACC_F32_F16 => map(wave, op, v, true, dot2_f16),
             V_DOT2ACC_F32_BF16 => map(wave, op, v, true, dot2_bf16),
+            V_DOT2ACC_I32_I16 => map(wave, op, v, true, |_, a, b, c| {
+                dot_integer([a, b, c], 16, [true; 2], false, v.clamp)
+            }),
+            V_DOT4ACC_I32_I8 => map(wave, op, v, true, |_, a, b, c| {
+                dot_integer([a, b, c], 8, [true; 2], false, v.clamp)
+            }),
+            V_DOT8ACC_I32_I4 => map(wave, op, v, true, |_, a, b, c| {
+                dot_integer([a, b, c], 4, [true; 2], false, v.clamp)
+            }),
             V_DOT2_F16_F16 => dot2_small(wave, op, v, false),
             V_DOT2_BF16_BF16 => dot2_small(wave, op, v, true),
             other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
@@ -255,6 +271,18 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_DOT8_U32_U4 => {
             map(wave, op, v, false, |_, a, b, c| dot_integer([a, b, c], 4, [false; 2], true, clamp))
         }
+        V_DOT4_I32_I8 => {
+            map(wave, op, v, false, |_, a, b, c| dot_integer([a, b, c], 8, [true; 2], false, clamp))
+        }
+        V_DOT8_I32_I4 => {
+            map(wave, op, v, false, |_, a, b, c| dot_integer([a, b, c], 4, [true; 2], false, clamp))
+        }
+        V_DOT2_I32_I16 => map(wave, op, v, false, |_, a, b, c| {
+            dot_integer([chosen(p, 0, a), chosen(p, 1, b), c], 16, [true; 2], false, clamp)
+        }),
+        V_DOT2_U32_U16 => map(wave, op, v, false, |_, a, b, c| {
+            dot_integer([chosen(p, 0, a), chosen(p, 1, b), c], 16, [false; 2], true, clamp)
+        }),
         V_FMA_MIX_F32 | V_FMA_MIXLO_F16 | V_FMA_MIXHI_F16 => mix(wave, op, p, opcode),
         other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }

@@ -59,6 +59,25 @@ fn with_integer(wave: &mut Wave, op: &Op, v: &Valu, f: impl Fn(&Mode, u64, u32) 
     Ok(())
 }
 
+/// `v_fmac_f64`: the destination is the addend.
+fn accumulate(wave: &mut Wave, op: &Op, v: &Valu) -> Step {
+    let mode = wave.mode;
+    for half in 0..wave.halves {
+        let [a, b] = [0, 1].map(|index| source_f64(wave, op, v, index, half));
+        let register = usize::from(v.vdst);
+        let (low, high) = (wave.row(register, half), wave.row(register + 1, half));
+        let mut out = [0; LANES];
+        for lane in 0..LANES {
+            let old = u64::from(low[lane]) | u64::from(high[lane]) << 32;
+            out[lane] = float::fma64(&mode, a[lane], b[lane], old);
+        }
+        finish_f64(&mode, v, &mut out);
+        let mask = active(wave, v, half);
+        write_64(wave, v.vdst, half, mask, &out);
+    }
+    Ok(())
+}
+
 /// `v_div_fmas_f64`: scaled back in the lanes of VCC.
 fn div_fmas(wave: &mut Wave, op: &Op, v: &Valu) -> Step {
     let vcc = wave.mask(VCC);
@@ -98,6 +117,7 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_ADD_F64 => map(wave, op, v, 2, |m, a, b, _| float::add64(m, a, b)),
         V_MUL_F64 => map(wave, op, v, 2, |m, a, b, _| float::mul64(m, a, b)),
         V_FMA_F64 => map(wave, op, v, 3, float::fma64),
+        V_FMAC_F64 => accumulate(wave, op, v),
         V_MIN_F64 => map(wave, op, v, 2, |m, a, b, _| float::min64(m, a, b)),
         V_MAX_F64 => map(wave, op, v, 2, |m, a, b, _| float::max64(m, a, b)),
         V_MINIMUM_F64 => map(wave, op, v, 2, |m, a, b, _| float::minimum64(m, a, b)),

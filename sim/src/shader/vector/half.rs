@@ -55,7 +55,7 @@ fn transcendental(wave: &mut Wave, op: &Op, v: &Valu, f: impl Fn(f64) -> f64) ->
 }
 
 /// The accumulator of `v_fmac_f16`: the half of the destination that is written.
-fn accumulate(wave: &mut Wave, op: &Op, v: &Valu) -> Step {
+fn accumulate(wave: &mut Wave, op: &Op, v: &Valu, f: impl Fn(&Mode, u32, u32, u32) -> u32) -> Step {
     let mode = wave.mode;
     for half in 0..wave.halves {
         let (mut first, mut second) = ([0; LANES], [0; LANES]);
@@ -65,13 +65,18 @@ fn accumulate(wave: &mut Wave, op: &Op, v: &Valu) -> Step {
         let old = wave.row(v.vdst.into(), half);
         let mut out = [0; LANES];
         for lane in 0..LANES {
-            out[lane] = float::fma16(&mode, a[lane], b[lane], old[lane] >> shift & 0xffff);
+            out[lane] = f(&mode, a[lane], b[lane], old[lane] >> shift & 0xffff);
         }
         finish_f16(&mode, v, &mut out);
         let mask = active(wave, v, half);
         write_16(wave, v, half, mask, &out);
     }
     Ok(())
+}
+
+/// The product is rounded, then the sum.
+fn mad(mode: &Mode, a: u32, b: u32, c: u32) -> u32 {
+    float::add16(mode, float::mul16(mode, a, b), c)
 }
 
 fn ldexp(wave: &mut Wave, op: &Op, v: &Valu) -> Step {
@@ -117,8 +122,12 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_SUB_F16 => map(wave, op, v, 2, |m, a, b, _| float::sub16(m, a, b)),
         V_SUBREV_F16 => map(wave, op, v, 2, |m, a, b, _| float::sub16(m, b, a)),
         V_MUL_F16 => map(wave, op, v, 2, |m, a, b, _| float::mul16(m, a, b)),
-        V_FMA_F16 | V_FMAMK_F16 | V_FMAAK_F16 => map(wave, op, v, 3, float::fma16),
-        V_FMAC_F16 => accumulate(wave, op, v),
+        V_FMA_F16 | V_FMAMK_F16 | V_FMAAK_F16 | V_FMA_LEGACY_F16 => {
+            map(wave, op, v, 3, float::fma16)
+        }
+        V_MAD_F16 | V_MAD_LEGACY_F16 | V_MADMK_F16 | V_MADAK_F16 => map(wave, op, v, 3, mad),
+        V_FMAC_F16 => accumulate(wave, op, v, float::fma16),
+        V_MAC_F16 => accumulate(wave, op, v, mad),
         V_LDEXP_F16 => ldexp(wave, op, v),
         V_MIN_F16 => map(wave, op, v, 2, |m, a, b, _| float::min16(m, a, b)),
         V_MAX_F16 => map(wave, op, v, 2, |m, a, b, _| float::max16(m, a, b)),
@@ -137,7 +146,9 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_MAXIMUMMINIMUM_F16 => {
             map(wave, op, v, 3, |m, a, b, c| minimum16(m, maximum16(m, a, b), c))
         }
-        V_DIV_FIXUP_F16 => map(wave, op, v, 3, |_, a, b, c| special::div_fixup16(a, b, c)),
+        V_DIV_FIXUP_F16 | V_DIV_FIXUP_LEGACY_F16 => {
+            map(wave, op, v, 3, |_, a, b, c| special::div_fixup16(a, b, c))
+        }
         V_FLOOR_F16 => through_single(wave, op, v, f32::floor),
         V_CEIL_F16 => through_single(wave, op, v, f32::ceil),
         V_TRUNC_F16 => through_single(wave, op, v, f32::trunc),

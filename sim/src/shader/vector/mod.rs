@@ -20,6 +20,7 @@ pub(super) mod half;
 pub(super) mod integer;
 pub(super) mod lane;
 pub(super) mod packed;
+pub(super) mod partial;
 pub(super) mod scalar_float;
 pub(super) mod single;
 pub(super) mod small;
@@ -30,7 +31,7 @@ use super::float::{self, flush32};
 use super::mode::Mode;
 use super::scalar::mismatch;
 use super::wave::{Env, LANES, Row, Step, Wave};
-use amdgpu_isa::{Fields, Src, Valu};
+use amdgpu_isa::{Fields, Select, Src, Valu};
 
 /// Two dwords a lane.
 pub(super) type WideRow = [u64; LANES];
@@ -93,7 +94,7 @@ pub(super) fn active(wave: &Wave, v: &Valu, half: usize) -> u32 {
     let exec = wave.exec_half(half);
     match &v.dpp {
         None => exec,
-        Some(movement) => exec & dpp::written(movement, half, exec),
+        Some(movement) => exec & dpp::written(movement, half, wave.exec(), wave.lanes()),
     }
 }
 
@@ -120,17 +121,27 @@ pub(super) fn source<'a>(
     buffer: &'a mut Row,
 ) -> &'a Row {
     let source = v.src[index];
-    match source.vgpr() {
-        Some(register) => {
-            let row = wave.row(usize::from(register), half);
-            match &v.dpp {
-                Some(movement) if index == 0 => {
-                    dpp::moved(row, movement, wave.exec_half(half), buffer);
-                    buffer
-                }
-                _ => row,
-            }
+    if let Some(sdwa) = &v.sdwa
+        && index < 2
+        && sdwa.src_sel[index] != Select::Dword
+    {
+        *buffer = match source.vgpr() {
+            Some(register) => *wave.row(usize::from(register), half),
+            None => [uniform(wave, op, source, index); LANES],
+        };
+        for value in buffer.iter_mut() {
+            *value = partial::part(*value, sdwa.src_sel[index], sdwa.sext[index]);
         }
+        return buffer;
+    }
+    match source.vgpr() {
+        Some(register) => match &v.dpp {
+            Some(movement) if index == 0 => {
+                dpp::moved(wave, register.into(), movement, half, buffer);
+                buffer
+            }
+            _ => wave.row(usize::from(register), half),
+        },
         None => {
             *buffer = [uniform(wave, op, source, index); LANES];
             buffer
@@ -238,7 +249,11 @@ pub(super) fn source_64(wave: &Wave, op: &Op, v: &Valu, index: usize, half: usiz
     match source.vgpr() {
         Some(register) => {
             let register = usize::from(register);
-            let (low, high) = (wave.row(register, half), wave.row(register + 1, half));
+            let (mut low, mut high) = (*wave.row(register, half), *wave.row(register + 1, half));
+            if let (Some(movement), 0) = (&v.dpp, index) {
+                dpp::moved(wave, register, movement, half, &mut low);
+                dpp::moved(wave, register + 1, movement, half, &mut high);
+            }
             let mut wide = [0; LANES];
             for lane in 0..LANES {
                 wide[lane] = u64::from(low[lane]) | u64::from(high[lane]) << 32;
@@ -407,7 +422,7 @@ mod tests {
     use super::*;
     use crate::memory::{AddressSpace, View};
     use crate::shader::barrier::Barriers;
-    use crate::shader::generation::Traits;
+    use crate::shader::generation::{Registers, Traits};
     use crate::shader::lds::Lds;
     use crate::shader::{Launch, operands, resolve};
     use amdgpu_isa::Target;
@@ -455,12 +470,15 @@ mod tests {
             trap_handler: None,
         };
         let instruction = amdgpu_isa::decode(Target::Gfx1151, words).expect("LLVM's words");
+        let run = resolve::handler(&instruction).expect("a modelled operation");
         let op = Op {
-            run: resolve::handler(&instruction).expect("a modelled operation"),
+            run,
+            inner: run,
             constants: operands::constants(&instruction, &launch),
             instruction,
         };
-        let mut wave = Wave::new(true, 16);
+        let mut wave =
+            Wave::new(true, Traits::of(Target::Gfx1151), Registers { vgprs: 16, all: 16 });
         wave.mode = Mode::from_bits(mode);
         wave.set_mask(crate::shader::wave::EXEC, 0xf0ff_3fff);
         for (index, &value) in rows.iter().enumerate() {
@@ -471,7 +489,6 @@ mod tests {
             memory: &mut memory,
             lds: &mut Lds::default(),
             launch: &launch,
-            traits: Traits::of(Target::Gfx1151),
             barriers: &mut Barriers::default(),
             outside: &std::sync::atomic::AtomicBool::new(false),
             wide,

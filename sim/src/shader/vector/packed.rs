@@ -158,6 +158,51 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     }
 }
 
+/// Two single-precision operations in one, and `v_pk_mov_b32`: op_sel says which dword of a source the low result
+/// takes, op_sel_hi which the high one.
+pub(in crate::shader) fn run_singles(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
+    use Opcode::*;
+    let p = &Packed::of(op)?;
+    let v = &p.valu;
+    let mode = wave.mode;
+    let opcode = op.instruction.opcode;
+    let count = usize::from(opcode.info().src_count());
+    for half in 0..wave.halves {
+        let mut sources = [[0u64; LANES]; 3];
+        for (index, row) in sources.iter_mut().enumerate().take(count) {
+            *row = super::source_64(wave, op, v, index, half);
+        }
+        let pick = |index: usize, lane: usize, sel: u8, neg: u8| {
+            let high = sel >> index & 1 != 0;
+            let bits = (sources[index][lane] >> if high { 32 } else { 0 }) as u32;
+            bits ^ u32::from(neg >> index & 1) << 31
+        };
+        let mut out = [0; LANES];
+        for lane in 0..LANES {
+            if opcode == V_PK_MOV_B32 {
+                let low = pick(0, lane, p.op_sel, 0);
+                // The high result is the second source, which op_sel chooses from, too.
+                out[lane] = u64::from(low) | u64::from(pick(1, lane, p.op_sel, 0)) << 32;
+                continue;
+            }
+            let one = |sel: u8, neg: u8| {
+                let [a, b, c] = [0, 1, 2].map(|index| pick(index, lane, sel, neg));
+                let value = match opcode {
+                    V_PK_FMA_F32 => float::fma32(&mode, a, b, c),
+                    V_PK_MUL_F32 => float::mul32(&mode, a, b),
+                    _ => float::add32(&mode, a, b),
+                };
+                if v.clamp { super::clamp32(&mode, value) } else { value }
+            };
+            let (low, high) = (one(p.op_sel, p.neg_lo), one(p.op_sel_hi, p.neg_hi));
+            out[lane] = u64::from(low) | u64::from(high) << 32;
+        }
+        let mask = super::active(wave, v, half);
+        super::write_64(wave, v.vdst, half, mask, &out);
+    }
+    Ok(())
+}
+
 /// `v_pk_fmac_f16`, which has the VOP2 encoding.
 pub(in crate::shader) fn run_vop2(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     let v = fields(op)?;

@@ -144,6 +144,20 @@ fn dx9_zero(a: f32, b: f32) -> bool {
     a == 0.0 || b == 0.0
 }
 
+/// Zero in place of a denormal.
+#[inline(always)]
+fn flushed(value: f32) -> f32 {
+    f32::from_bits(float::flush32(value.to_bits()))
+}
+
+/// Multiply-add that rounds the product, then the sum, and knows no denormals whatever MODE says (LLVM's
+/// AMDGPULegalizerInfo.cpp, `legalizeFMad`: only where denormals are flushed).
+#[inline(always)]
+fn mad(a: f32, b: f32, c: f32) -> f32 {
+    let product = flushed(flushed(a) * flushed(b));
+    flushed(product + flushed(c))
+}
+
 /// Directed rounding: one lane at a time, in integers.
 #[cold]
 fn directed(wave: &mut Wave, op: &Op, v: &Valu, round: Round) -> Option<Step> {
@@ -169,8 +183,33 @@ fn directed(wave: &mut Wave, op: &Op, v: &Valu, round: Round) -> Option<Step> {
         V_FMAC_DX9_ZERO_F32 => {
             map3(wave, op, v, true, |a, b, c| if dx9_zero(a, b) { c } else { fma(a, b, c) })
         }
+        V_MAD_F32 | V_MADMK_F32 | V_MADAK_F32 => {
+            map3(wave, op, v, false, |a, b, c| directed_mad(round, a, b, c))
+        }
+        V_MAC_F32 => map3(wave, op, v, true, |a, b, c| directed_mad(round, a, b, c)),
+        V_MAD_LEGACY_F32 => {
+            map3(
+                wave,
+                op,
+                v,
+                false,
+                |a, b, c| {
+                    if dx9_zero(a, b) { c } else { directed_mad(round, a, b, c) }
+                },
+            )
+        }
         _ => return None,
     })
+}
+
+/// [`mad`] with directed rounding.
+fn directed_mad(round: Round, a: f32, b: f32, c: f32) -> f32 {
+    let fma = |a: f32, b: f32, c: f32| {
+        f32::from_bits(float::raw_fma32(round, a.to_bits(), b.to_bits(), c.to_bits()))
+    };
+    let (a, b) = (flushed(a), flushed(b));
+    let product = flushed(fma(a, b, 0f32.copysign(a.signum() * b.signum())));
+    flushed(fma(product, 1.0, flushed(c)))
 }
 
 /// The middle of three by the rules of the device: with a NaN among them the minimum.
@@ -213,6 +252,11 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         }
         V_FMAC_DX9_ZERO_F32 => {
             map3(wave, op, v, true, |a, b, c| if dx9_zero(a, b) { c } else { a.mul_add(b, c) })
+        }
+        V_MAD_F32 | V_MADMK_F32 | V_MADAK_F32 => map3(wave, op, v, false, mad),
+        V_MAC_F32 => map3(wave, op, v, true, mad),
+        V_MAD_LEGACY_F32 => {
+            map3(wave, op, v, false, |a, b, c| if dx9_zero(a, b) { c } else { mad(a, b, c) })
         }
         V_FRACT_F32 => map1(wave, op, v, |a| {
             // The difference rounds to 1 for tiny negative numbers; the device stays below.

@@ -103,6 +103,8 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_SUB_NC_U16 if v.clamp => map2(wave, op, v, u16::saturating_sub),
         V_SUB_NC_I16 if v.clamp => map2(wave, op, v, signed(i16::saturating_sub)),
         V_SUB_NC_U16 | V_SUB_NC_I16 => map2(wave, op, v, u16::wrapping_sub),
+        V_SUBREV_NC_U16 if v.clamp => map2(wave, op, v, |a, b| b.saturating_sub(a)),
+        V_SUBREV_NC_U16 => map2(wave, op, v, |a, b| b.wrapping_sub(a)),
         V_MUL_LO_U16 => map2(wave, op, v, u16::wrapping_mul),
         V_MAX_U16 => map2(wave, op, v, u16::max),
         V_MIN_U16 => map2(wave, op, v, u16::min),
@@ -114,10 +116,10 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_AND_B16 => map2(wave, op, v, |a, b| a & b),
         V_OR_B16 => map2(wave, op, v, |a, b| a | b),
         V_XOR_B16 => map2(wave, op, v, |a, b| a ^ b),
-        V_MAD_U16 if v.clamp => map3(wave, op, v, |a, b, c| {
+        V_MAD_U16 | V_MAD_LEGACY_U16 if v.clamp => map3(wave, op, v, |a, b, c| {
             (u32::from(a) * u32::from(b)).saturating_add(c.into()).min(0xffff) as u16
         }),
-        V_MAD_I16 if v.clamp => map3(
+        V_MAD_I16 | V_MAD_LEGACY_I16 if v.clamp => map3(
             wave,
             op,
             v,
@@ -126,7 +128,9 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
                 sum.clamp(i16::MIN.into(), i16::MAX.into()) as i16
             }),
         ),
-        V_MAD_U16 | V_MAD_I16 => map3(wave, op, v, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
+        V_MAD_U16 | V_MAD_I16 | V_MAD_LEGACY_U16 | V_MAD_LEGACY_I16 => {
+            map3(wave, op, v, |a, b, c| a.wrapping_mul(b).wrapping_add(c))
+        }
         V_MIN3_U16 => map3(wave, op, v, |a, b, c| a.min(b).min(c)),
         V_MAX3_U16 => map3(wave, op, v, |a, b, c| a.max(b).max(c)),
         V_MED3_U16 => map3(wave, op, v, median),

@@ -1,0 +1,240 @@
+//! gfx9: what it executes of real code, its lane movements, parts of registers, matrices and launch state.
+
+use super::*;
+use crate::shader::launch::{Group, prepare};
+use crate::shader::resolve;
+use amdgpu_isa::{decode, disassemble};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Mnemonics of an LLVM listing that execute, whatever their operands; without the suffix of the encoding.
+fn executed(listing: &str, target: Target) -> BTreeSet<String> {
+    let mut rig = Rig::on(target, false);
+    rig.launch.rsrc1 = 0x3f;
+    rig.launch.rsrc2 = 1;
+    rig.launch.scratch_bytes_per_wave = 4096;
+    let traits = Traits::of(target);
+    rig.launch.rsrc3 = 0x1f;
+    rig.wave = Wave::new(false, traits, traits.registers(&rig.launch));
+    let mut executed = BTreeSet::new();
+    // Operands with which these execute are rare in the random listings.
+    let mode = "ba000901 00000003\ts_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 3";
+    let message = "bf900001\ts_sendmsg sendmsg(MSG_INTERRUPT)";
+    for line in listing.lines().chain([mode, message]) {
+        let Some((hex, text)) = line.split_once('\t').filter(|(_, text)| !text.is_empty()) else {
+            continue;
+        };
+        let name = text.split(' ').next().expect("a mnemonic");
+        let name = ["_e32", "_e64", "_sdwa", "_dpp"]
+            .iter()
+            .fold(name, |name, suffix| name.strip_suffix(suffix).unwrap_or(name));
+        if executed.contains(name) {
+            continue;
+        }
+        let words: Vec<u32> =
+            hex.split(' ').map(|word| u32::from_str_radix(word, 16).expect("hex")).collect();
+        let Ok(instruction) = decode(target, &words) else { continue };
+        if disassemble(&instruction, target, false).to_string() != text
+            || resolve::handler(&instruction).is_none()
+        {
+            continue;
+        }
+        rig.wave.set_mask(EXEC, 0);
+        // Nothing is mapped, so that scalar loads fault.
+        let runs = match rig.execute(&words) {
+            Err(Stop::Fault(kind)) => matches!(*kind, WaveFaultKind::Memory(_)),
+            _ => true,
+        };
+        if runs {
+            executed.insert(name.to_owned());
+        }
+    }
+    executed
+}
+
+/// Of the instructions of code objects in public packages: the share of names, the share of instructions.
+fn check_coverage(listing: &str, counts: &str, target: Target, missing: &[&str]) {
+    let executed = executed(listing, target);
+    let counts: BTreeMap<&str, u64> = counts
+        .lines()
+        .filter_map(|line| line.split_once('\t'))
+        .map(|(name, count)| (name, count.parse().expect("a count")))
+        .collect();
+    let absent: Vec<&str> =
+        counts.keys().copied().filter(|name| !executed.contains(*name)).collect();
+    assert_eq!(absent, missing);
+    let lost: u64 = absent.iter().map(|name| counts[name]).sum();
+    let all: u64 = counts.values().sum();
+    assert!(lost * 1000 <= all, "{lost} of {all}");
+    assert!(absent.len() * 100 <= counts.len() * 3, "{} of {}", absent.len(), counts.len());
+}
+
+#[test]
+fn real_code_of_gfx906() {
+    check_coverage(
+        include_str!("../../../../isa/tests/data/gfx906.llvm19.txt"),
+        include_str!("../../../../tests/data/isa/gfx906.tsv"),
+        Target::Gfx906,
+        &["ds_gws_barrier"],
+    );
+}
+
+#[test]
+fn real_code_of_gfx90a() {
+    check_coverage(
+        include_str!("../../../../isa/tests/data/gfx90a.llvm19.txt"),
+        include_str!("../../../../tests/data/isa/gfx90a.tsv"),
+        Target::Gfx90a,
+        &["ds_gws_barrier", "s_set_gpr_idx_on"],
+    );
+}
+
+#[test]
+fn real_code_of_gfx942() {
+    check_coverage(
+        include_str!("../../../../isa/tests/data/gfx942.llvm19.txt"),
+        include_str!("../../../../tests/data/isa/gfx942.tsv"),
+        Target::Gfx942,
+        &["s_set_gpr_idx_on", "v_mfma_f32_16x16x8_xf32"],
+    );
+}
+
+fn lanes(rig: &Rig, register: usize) -> Vec<u32> {
+    (0..64).map(|lane| rig.wave.lane(register, lane)).collect()
+}
+
+fn numbered() -> Rig {
+    let mut rig = Rig::on(Target::Gfx90a, false);
+    rig.wave.set_mask(EXEC, u64::MAX);
+    for lane in 0..64 {
+        rig.wave.set_lane(0, lane, 1000);
+        rig.wave.set_lane(1, lane, lane as u32);
+        rig.wave.set_lane(2, lane, 4 * (63 - lane as u32));
+    }
+    rig
+}
+
+#[test]
+fn dpp_moves_across_the_wave() {
+    for (control, from) in [
+        (0x130, &(|lane: u32| (lane < 63).then_some(lane + 1)) as &dyn Fn(u32) -> Option<u32>), // wave_shl
+        (0x134, &|lane| Some((lane + 1) % 64)),  // wave_rol
+        (0x138, &|lane| lane.checked_sub(1)),    // wave_shr
+        (0x13c, &|lane| Some((lane + 63) % 64)), // wave_ror
+        (0x142, &|lane| (lane / 16 * 16).checked_sub(1)), // row_bcast:15
+        (0x143, &|lane| (lane / 32 * 32).checked_sub(1)), // row_bcast:31
+        (0x155, &|lane| Some(lane / 16 * 16 + 5)), // row_newbcast:5
+    ] {
+        let mut rig = numbered();
+        // v_mov_b32_dpp v0, v1 with all rows and banks, without bound_ctrl
+        rig.execute(&[0x7e00_02fa, 0xff00_0001 | control << 8]).unwrap();
+        let expected: Vec<u32> = (0..64).map(|lane| from(lane).unwrap_or(1000)).collect();
+        assert_eq!(lanes(&rig, 0), expected, "{control:#x}");
+    }
+}
+
+#[test]
+fn permutes_reach_the_whole_wave() {
+    let mut rig = numbered();
+    rig.execute(&[0xd87e_0000, 0x0000_0102]).unwrap(); // ds_bpermute_b32 v0, v2, v1
+    assert_eq!(lanes(&rig, 0), (0..64).rev().collect::<Vec<u32>>());
+    rig.execute(&[0xd87c_0000, 0x0000_0102]).unwrap(); // ds_permute_b32 v0, v2, v1
+    assert_eq!(lanes(&rig, 0), (0..64).rev().collect::<Vec<u32>>());
+}
+
+#[test]
+fn sdwa_takes_and_writes_parts() {
+    let mut rig = Rig::on(Target::Gfx906, false);
+    rig.wave.set_lane(0, 0, 0x1111_1111);
+    rig.wave.set_lane(1, 0, 0x80fe_0203);
+    rig.wave.set_lane(2, 0, 0x0000_0001);
+    // v_add_u32_sdwa v0, v1, v2 dst_sel:BYTE_1 dst_unused:UNUSED_PRESERVE src0_sel:BYTE_2 src1_sel:DWORD
+    rig.execute(&[0x6800_04f9, 0x0602_1101]).unwrap();
+    assert_eq!(rig.wave.lane(0, 0), 0x1111_ff11);
+    // v_add_u32_sdwa v0, sext(v1), v2 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_2 src1_sel:DWORD
+    rig.execute(&[0x6800_04f9, 0x060a_0601]).unwrap();
+    assert_eq!(rig.wave.lane(0, 0), 0xffff_ffff);
+}
+
+#[test]
+fn halves_are_cleared_but_by_those_that_select_them() {
+    let mut rig = Rig::on(Target::Gfx906, false);
+    rig.wave.set_lane(0, 0, 0x5555_5555);
+    rig.wave.set_lane(1, 0, 0x3c00);
+    rig.execute(&[0x3e00_0301]).unwrap(); // v_add_f16_e32 v0, v1, v1
+    assert_eq!(rig.wave.lane(0, 0), 0x4000);
+    rig.wave.set_lane(0, 0, 0x5555_5555);
+    rig.execute(&[0xd206_0000, 0x0406_0301]).unwrap(); // v_fma_f16 v0, v1, v1, v1
+    assert_eq!(rig.wave.lane(0, 0), 0x5555_4000);
+}
+
+#[test]
+fn compares_to_exec_write_their_destination_too() {
+    let mut rig = numbered();
+    rig.execute(&[0x7da4_0681]).unwrap(); // v_cmpx_eq_i32_e32 vcc, 1, v3
+    assert_eq!((rig.wave.mask(VCC), rig.wave.exec()), (0, 0));
+    let mut rig = numbered();
+    // v_cmpx_eq_u32_e64 s[4:5], v1, v1
+    rig.execute(&[0xd0da_0004, 0x0002_0301]).unwrap();
+    assert_eq!((rig.wave.mask(4), rig.wave.exec()), (u64::MAX, u64::MAX));
+}
+
+/// A product of small integers, which is exact in any order, against one computed from the matrices themselves.
+#[test]
+fn matrices_multiply() {
+    let mut rig = Rig::on(Target::Gfx90a, false);
+    let traits = Traits::of(Target::Gfx90a);
+    (rig.launch.rsrc1, rig.launch.rsrc3) = (0x3f, 0x1f);
+    rig.wave = Wave::new(false, traits, traits.registers(&rig.launch));
+    let a = |row: usize, k: usize| (row * 3 + k * 5) as f32 % 7.0 - 3.0;
+    let b = |k: usize, column: usize| (column * 2 + k * 3) as f32 % 5.0 - 2.0;
+    // A and B of 16 × 16 × 4: lane 16 k + line.
+    for lane in 0..64 {
+        rig.wave.set_lane(1, lane, a(lane % 16, lane / 16).to_bits());
+        rig.wave.set_lane(2, lane, b(lane / 16, lane % 16).to_bits());
+        for register in 4..8 {
+            rig.wave.set_lane(register, lane, 100f32.to_bits());
+        }
+    }
+    rig.execute(&[0xd3c5_0004, 0x0412_0501]).unwrap(); // v_mfma_f32_16x16x4f32 v[4:7], v1, v2, v[4:7]
+    for row in 0..16 {
+        for column in 0..16 {
+            let expected: f32 = 100.0 + (0..4).map(|k| a(row, k) * b(k, column)).sum::<f32>();
+            let got = rig.wave.lane(4 + row % 4, 16 * (row / 4) + column);
+            assert_eq!(f32::from_bits(got), expected, "row {row}, column {column}");
+        }
+    }
+    // Through accumulation registers and back.
+    rig.wave.set_mask(EXEC, u64::MAX);
+    rig.execute(&[0xd3d9_4005, 0x1800_0104]).unwrap(); // v_accvgpr_write_b32 a5, v4
+    rig.execute(&[0xd3d8_4009, 0x1800_0105]).unwrap(); // v_accvgpr_read_b32 v9, a5
+    assert_eq!(lanes(&rig, 9), lanes(&rig, 4));
+}
+
+#[test]
+fn waves_start_as_their_generation_does() {
+    let start = |target, rsrc2: u32| {
+        let mut rig = Rig::on(target, false);
+        rig.launch.rsrc1 = 0x3f;
+        rig.launch.rsrc3 = 0x1f;
+        rig.launch.rsrc2 = rsrc2;
+        rig.launch.workgroup = [8, 4, 2];
+        rig.launch.grid = [64, 4, 2];
+        rig.launch.user_data[..2].copy_from_slice(&[0xaaaa, 0xbbbb]);
+        rig.launch.scratch_base = 0x7_0000_0000;
+        let traits = Traits::of(target);
+        let mut wave = Wave::new(false, traits, traits.registers(&rig.launch));
+        let scratch = rig.launch.scratch_base + 0x4000;
+        prepare(&mut wave, &rig.launch, Group { id: [5, 0, 0] }, 0, scratch);
+        wave
+    };
+    // Two user SGPRs, workgroup id x, scratch, all three work-item ids.
+    let rsrc2 = 2 << 1 | 1 << 7 | 1 | 2 << 11;
+    let gfx906 = start(Target::Gfx906, rsrc2);
+    assert_eq!([0, 1, 2, 3].map(|code| gfx906.sgpr(code)), [0xaaaa, 0xbbbb, 5, 0x4000]);
+    assert_eq!([0, 1, 2].map(|register| gfx906.lane(register, 0x2b)), [3, 1, 1]);
+    let gfx90a = start(Target::Gfx90a, rsrc2);
+    assert_eq!(gfx90a.sgpr(3), 0x4000);
+    assert_eq!(gfx90a.lane(0, 0x2b), 3 | 1 << 10 | 1 << 20);
+    let gfx942 = start(Target::Gfx942, rsrc2);
+    assert_eq!(gfx942.scratch_base(), 0x7_0000_4000);
+}
