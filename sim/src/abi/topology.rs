@@ -10,13 +10,8 @@ pub(crate) const ROOT: &str = "/sys/devices/virtual/kfd/kfd/topology";
 /// The first processor id that the kernel gives to a GPU (kfd_crat.c, `gpu_processor_id_low`).
 const FIRST_PROCESSOR_ID: u32 = 0x8000_1000;
 
-/// `HSA_CAP_*` of kfd_sysfs.h that every gfx11 GPU has: watch points (four), doorbells of type 2,
-/// trap debugging with its two overrides, firmware support for it.
-const CAPABILITY: u32 = 0x2003_a280;
 /// `HSA_CAP_SVMAPI_SUPPORTED`
 const CAPABILITY_SVM: u32 = 0x0800_0000;
-/// `HSA_DBG_*`: watch address mask bits 7 to 29 (gfx10 and later), dispatch information always valid.
-const DEBUG_PROPERTIES: u64 = 0x5d7;
 
 /// `HSA_MEM_HEAP_TYPE_*`
 const HEAP_SYSTEM: u32 = 0;
@@ -191,7 +186,7 @@ impl Topology {
             .line("lds_size_in_kb", board.gpu.lds_bytes >> 10)
             .line("gds_size_in_kb", 0)
             .line("num_gws", 64)
-            .line("wave_front_size", 32)
+            .line("wave_front_size", board.wave_lanes)
             .line("array_count", board.arrays())
             .line("simd_arrays_per_engine", board.arrays_per_engine)
             .line("cu_per_simd_array", board.cus_per_array)
@@ -205,9 +200,9 @@ impl Topology {
             .line("drm_render_minor", Topology::render_minor(index))
             .line("hive_id", 0)
             .line("num_sdma_engines", board.sdma_engines)
-            .line("num_sdma_xgmi_engines", 0)
-            .line("num_sdma_queues_per_engine", 6)
-            .line("num_cp_queues", 8);
+            .line("num_sdma_xgmi_engines", board.sdma_link_engines)
+            .line("num_sdma_queues_per_engine", board.sdma_queues_per_engine)
+            .line("num_cp_queues", board.compute_queues);
         if kernel.queue_buffers_checked {
             let sizes = ContextSave::of(board, kernel);
             text = text.line("cwsr_size", sizes.total).line("ctl_stack_size", sizes.control_stack);
@@ -217,12 +212,12 @@ impl Topology {
             .line("max_engine_clk_fcompute", board.max_engine_mhz)
             .line("local_mem_size", 0)
             .line("fw_version", board.mec_firmware)
-            .line("capability", CAPABILITY | svm | board.asic_revision << 22);
+            .line("capability", board.capability | svm | board.asic_revision << 22);
         if kernel.has_capability2() {
             text = text.line("capability2", 0);
         }
         let text = text
-            .line("debug_prop", DEBUG_PROPERTIES)
+            .line("debug_prop", board.debug_properties)
             .line("sdma_fw_version", board.sdma_firmware)
             .line("unique_id", board.unique_id)
             .line("num_xcc", 1)

@@ -45,6 +45,18 @@ pub struct Board {
     pub sdma_version: (u8, u8, u8),
     /// SDMA engines.
     pub sdma_engines: u32,
+    /// SDMA engines for links to other GPUs.
+    pub sdma_link_engines: u32,
+    /// Queues of an SDMA engine that user space can have.
+    pub sdma_queues_per_engine: u32,
+    /// Compute queues of the hardware that user space can have.
+    pub compute_queues: u32,
+    /// Lanes of a wave (`wave_front_size`).
+    pub wave_lanes: u32,
+    /// `HSA_CAP_*` bits of the topology, without those for SVM and the revision.
+    pub capability: u32,
+    /// `debug_prop` of the topology.
+    pub debug_properties: u64,
     /// SIMDs of a compute unit.
     pub simds_per_cu: u32,
     /// Waves a SIMD can hold.
@@ -138,12 +150,17 @@ impl ContextSave {
         let vgpr = match board.gpu.gfx_target_version {
             110000 | 110001 | 120000 | 120001 => 0x6_0000,
             110501 => kernel.gfx1151_vgpr_bytes,
+            90008 | 90010 | 90402 => 0x8_0000,
             _ => 0x4_0000,
         };
         let cus = board.gpu.compute_units;
-        let waves = cus * 32;
+        // Before gfx10.1 a compute unit has 40 waves, of a shader engine no more than 512, and less of each is kept.
+        let (waves, control_bytes) = match board.gpu.gfx_target_version {
+            0..100_100 => ((cus * 40).min(board.gpu.shader_engines * 512), 8),
+            _ => (cus * 32, 12),
+        };
         let wave_data = (cus * (vgpr + SGPR + LDS + HARDWARE_REGISTERS)).next_multiple_of(4096);
-        let control_stack = (HEADER + waves * 12 + 8).next_multiple_of(4096);
+        let control_stack = (HEADER + waves * control_bytes + 8).next_multiple_of(4096);
         let debug = (waves * 32).next_multiple_of(64);
         ContextSave { control_stack, total: control_stack + wave_data, debug }
     }

@@ -42,6 +42,12 @@ macro_rules! caches {
     };
 }
 
+/// `HSA_CAP_*` of kfd_sysfs.h that every gfx11 and gfx12 GPU has: watch points (four), doorbells of type 2,
+/// trap debugging with its two overrides, firmware support for it.
+const RDNA_CAPABILITY: u32 = 0x2003_a280;
+/// `HSA_DBG_*`: watch address mask bits 7 to 29 (gfx10 and later), dispatch information always valid.
+const RDNA_DEBUG_PROPERTIES: u64 = 0x5d7;
+
 /// Strix Halo, Radeon 8050S: 32 compute units. Shape and clocks from the configuration of a real machine in
 /// ROCm/rocm-systems, `emulation/rocjitsu/configs/gfx1151.json`; memory sizes from noamsto/nix-amd-ai issue
 /// 42; firmware from ROCm/rocprof-trace-decoder issue 6; caches from BOINC issue 5361.
@@ -66,6 +72,12 @@ pub fn gfx1151() -> Board {
         gc_version: (11, 5, 1),
         sdma_version: (6, 1, 1),
         sdma_engines: 1,
+        sdma_link_engines: 0,
+        sdma_queues_per_engine: 6,
+        compute_queues: 8,
+        wave_lanes: 32,
+        capability: RDNA_CAPABILITY,
+        debug_properties: RDNA_DEBUG_PROPERTIES,
         simds_per_cu: 2,
         waves_per_simd: 16,
         arrays_per_engine: 2,
@@ -105,6 +117,12 @@ pub fn gfx1100() -> Board {
         gc_version: (11, 0, 0),
         sdma_version: (6, 0, 0),
         sdma_engines: 2,
+        sdma_link_engines: 0,
+        sdma_queues_per_engine: 6,
+        compute_queues: 8,
+        wave_lanes: 32,
+        capability: RDNA_CAPABILITY,
+        debug_properties: RDNA_DEBUG_PROPERTIES,
         simds_per_cu: 2,
         waves_per_simd: 16,
         arrays_per_engine: 2,
@@ -144,6 +162,12 @@ pub fn gfx1201() -> Board {
         gc_version: (12, 0, 1),
         sdma_version: (7, 0, 1),
         sdma_engines: 2,
+        sdma_link_engines: 0,
+        sdma_queues_per_engine: 6,
+        compute_queues: 8,
+        wave_lanes: 32,
+        capability: RDNA_CAPABILITY,
+        debug_properties: RDNA_DEBUG_PROPERTIES,
         simds_per_cu: 2,
         waves_per_simd: 16,
         arrays_per_engine: 2,
@@ -183,6 +207,12 @@ pub fn gfx1200() -> Board {
         gc_version: (12, 0, 0),
         sdma_version: (7, 0, 0),
         sdma_engines: 2,
+        sdma_link_engines: 0,
+        sdma_queues_per_engine: 6,
+        compute_queues: 8,
+        wave_lanes: 32,
+        capability: RDNA_CAPABILITY,
+        debug_properties: RDNA_DEBUG_PROPERTIES,
         simds_per_cu: 2,
         waves_per_simd: 16,
         arrays_per_engine: 2,
@@ -199,9 +229,60 @@ pub fn gfx1200() -> Board {
     }
 }
 
+/// Instinct MI210: 104 compute units. The properties are those that ROCm/k8s-device-plugin has recorded of a machine
+/// (`testdata/topo-mi210-xgmi-pcie`); caches as in kfd_crat.c, `aldebaran_cache_info`; memory and its bus from AMD's
+/// data sheet of the MI210.
+pub fn gfx90a() -> Board {
+    Board {
+        gpu: Gpu {
+            name: "gfx90a",
+            gfx_target_version: 90010,
+            compute_units: 104,
+            shader_engines: 8,
+            scratch_slots_per_cu: 32,
+            lds_bytes: 64 << 10,
+        },
+        is_apu: false,
+        device_id: 0x740f,
+        subsystem: (0x1002, 0x0c34),
+        pci_revision: 2,
+        asic_revision: 1,
+        location_id: 0x6300,
+        unique_id: 0x1901ead3a2ecd4a6,
+        family: 141,
+        gc_version: (9, 4, 2),
+        sdma_version: (4, 4, 0),
+        sdma_engines: 2,
+        sdma_link_engines: 3,
+        sdma_queues_per_engine: 8,
+        compute_queues: 24,
+        wave_lanes: 64,
+        capability: 0x2437_a280,
+        debug_properties: 470,
+        simds_per_cu: 4,
+        waves_per_simd: 8,
+        arrays_per_engine: 1,
+        cus_per_array: 14,
+        max_engine_mhz: 1700,
+        vram_bytes: 65520 << 20,
+        system_bytes: 128 << 30,
+        gtt_bytes: 64 << 30,
+        memory_width: 4096,
+        memory_mhz: 1600,
+        mec_firmware: 92,
+        sdma_firmware: 9,
+        caches: &[
+            Cache { level: 1, size_kib: 16, line_bytes: 64, shared_by: 1, instruction: false },
+            Cache { level: 1, size_kib: 32, line_bytes: 64, shared_by: 2, instruction: true },
+            Cache { level: 1, size_kib: 16, line_bytes: 64, shared_by: 2, instruction: false },
+            Cache { level: 2, size_kib: 8192, line_bytes: 128, shared_by: 14, instruction: false },
+        ],
+    }
+}
+
 /// Names of the boards.
 pub fn names() -> &'static [&'static str] {
-    &["gfx1151", "gfx1100", "gfx1201", "gfx1200"]
+    &["gfx1151", "gfx1100", "gfx1201", "gfx1200", "gfx90a"]
 }
 
 /// The board with this name.
@@ -211,6 +292,7 @@ pub fn by_name(name: &str) -> Option<Board> {
         "gfx1100" => Some(gfx1100()),
         "gfx1201" => Some(gfx1201()),
         "gfx1200" => Some(gfx1200()),
+        "gfx90a" => Some(gfx90a()),
         _ => None,
     }
 }
