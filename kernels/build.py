@@ -20,9 +20,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLANG = "clang-19"
-TARGETS = ("gfx1151", "gfx1100", "gfx1201")
+# Targets and their wave sizes.
+TARGETS = {"gfx1151": (32, 64), "gfx1100": (32, 64), "gfx1201": (32, 64), "gfx90a": (64,)}
 CODE_OBJECTS = (5, 6)
-WAVES = (32, 64)
 # Sources that do not compile for wave64, and why.
 WAVE32_ONLY = {"k12_matmul": "uses a WMMA builtin of wave32"}
 # What clang-19 says of every v6 object.
@@ -55,7 +55,7 @@ def command(source, output, target, code_object, wave, optimise, renamed):
     return [
         CLANG, *LANGUAGE[source.suffix], "--target=amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib",
         optimise, "-ffp-contract=on", f"-mcode-object-version={code_object}",
-        "-mwavefrontsize64" if wave == 64 else "-mno-wavefrontsize64",
+        *(["-mwavefrontsize64" if wave == 64 else "-mno-wavefrontsize64"] if len(TARGETS[target]) > 1 else []),
         "-Xlinker", "-s",  # .symtab and .strtab go; .dynsym, which loaders read, stays
         *flags, source.name, "-o", str(output),
     ]  # fmt: skip
@@ -65,9 +65,9 @@ def build(root, optimise="-O2", renamed=False):
     """Builds all objects below `root`; returns their paths relative to it."""
     jobs = []
     for source in sources():
-        for target in TARGETS:
+        for target, waves in TARGETS.items():
             for code_object in CODE_OBJECTS:
-                for wave in WAVES:
+                for wave in waves:
                     if wave == 64 and source.stem in WAVE32_ONLY:
                         continue
                     path = pathlib.Path(target, f"v{code_object}", f"wave{wave}", f"{source.stem}.hsaco")
