@@ -55,6 +55,7 @@ def builtins(target, wave):
 
 if __name__ == "__main__":
     for wave in (32, 64):
-        kernels("gfx1151", wave)
-        builtins("gfx1151", wave)
+        for target in ("gfx1151", "gfx1201"):
+            kernels(target, wave)
+            builtins(target, wave)
     kernels("gfx1100", 32)

@@ -66,6 +66,26 @@ fn builtins_gfx1151_wave64() {
     compare(include_str!("data/builtins.gfx1151.wave64.listing.txt"), Target::Gfx1151, false);
 }
 
+#[test]
+fn kernels_gfx1201_wave32() {
+    compare(include_str!("data/kernels.gfx1201.wave32.listing.txt"), Target::Gfx1201, true);
+}
+
+#[test]
+fn kernels_gfx1201_wave64() {
+    compare(include_str!("data/kernels.gfx1201.wave64.listing.txt"), Target::Gfx1201, false);
+}
+
+#[test]
+fn builtins_gfx1201_wave32() {
+    compare(include_str!("data/builtins.gfx1201.wave32.listing.txt"), Target::Gfx1201, true);
+}
+
+#[test]
+fn builtins_gfx1201_wave64() {
+    compare(include_str!("data/builtins.gfx1201.wave64.listing.txt"), Target::Gfx1201, false);
+}
+
 /// Listings made elsewhere by the same program: every `NAME.<target>.wave<size>.listing.txt` in the directory
 /// that `SELVEDGE_LISTINGS` names.
 #[test]
