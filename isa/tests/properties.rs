@@ -48,8 +48,10 @@ fn every_upper_half() {
     for high in 0..=u16::MAX {
         for low in [0, 0xffff, 0x00fa, 0x0102] {
             let words = [u32::from(high) << 16 | low, 0x7c7c_00ff, 0xff00_e401];
-            if let Ok(instruction) = decode(Target::Gfx1151, &words) {
-                assert!(!disassemble(&instruction, Target::Gfx1151, true).to_string().is_empty());
+            for target in [Target::Gfx1151, Target::Gfx1201] {
+                if let Ok(instruction) = decode(target, &words) {
+                    assert!(!disassemble(&instruction, target, true).to_string().is_empty());
+                }
             }
         }
     }

@@ -103,7 +103,7 @@ fn check_nothing_left(machine: &Machine) {
 
 #[test]
 fn every_played_kernel_and_target_works() {
-    for target in ["gfx1151", "gfx1100"] {
+    for target in ["gfx1151", "gfx1100", "gfx1201"] {
         for minor in [14, 17, 18, 23] {
             let builder = Machine::builder().gpu(target).unwrap();
             let machine = builder.kfd_minor(minor).unwrap().build().unwrap();

@@ -130,6 +130,7 @@ fn misaligned_sgprs(instruction: &Instruction, wave32: bool) -> Option<(u16, u8)
             scalar(v.src[1], second),
             scalar(v.src[2], third),
         ],
+        Fields::Mubuf { srsrc, .. } => [named(*srsrc, OperandKind::B128), NONE, NONE, NONE],
         Fields::Flat { saddr, .. } if instruction.opcode.name().starts_with("GLOBAL") => {
             [scalar(*saddr, OperandKind::U64), NONE, NONE, NONE]
         }

@@ -237,6 +237,13 @@ fn packed_results_of_matrices() {
     }
 }
 
+#[test]
+fn a_buffer_in_misaligned_registers_is_refused() {
+    // buffer_load_b32 v0, off, s[8:11], null, but from s9
+    let text = Rig::gfx12(true).refusal(&[0xc405_007c, 0x0080_1200, 0]);
+    assert_eq!(text, "BUFFER_LOAD_B32 of 4 SGPRs from s9, which is not a multiple of 4");
+}
+
 /// Every operation that LLVM knows is executed, but for these.
 #[test]
 fn operations_that_are_refused() {
