@@ -32,6 +32,7 @@ LANGUAGE = {
 # The kernel whose source asks for the processor is compiled as for this one.
 DEFINES = {"k12_matmul": ("-D__gfx1151__",)}
 MASK = 2**64 - 1
+ALIGNMENT = 256
 WHOLE_HEX = 256  # bytes of result up to which the file holds all of it
 
 
@@ -116,7 +117,10 @@ class Buffer:
     def pass_to(self, call):
         self.before = self.fill.data(self.size)
         assert len(self.before) == self.size, (len(self.before), self.size)
-        self.memory = ctypes.create_string_buffer(self.before, self.size)
+        # Aligned as a GPU's allocation is, for every vector type.
+        self.storage = ctypes.create_string_buffer(self.size + ALIGNMENT)
+        self.memory = (ctypes.c_char * self.size).from_buffer(self.storage, -ctypes.addressof(self.storage) % ALIGNMENT)
+        self.memory.raw = self.before
         call.integers.append(ctypes.addressof(self.memory))
 
     def json(self):
