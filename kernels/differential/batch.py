@@ -17,8 +17,8 @@ import reference  # noqa: E402
 import generate  # noqa: E402
 from language import Stored  # noqa: E402
 
-# What the simulator executes, and its wave sizes. A program that wants another one gets the first.
-TARGETS = {"gfx1151": (32, 64), "gfx1100": (32, 64)}
+# What the simulator executes.
+TARGETS = ("gfx1151", "gfx1100")
 COMMITTED = ROOT / "tests" / "data" / "differential"
 COMMITTED_SEEDS = range(12)
 STORED = ("objects", "cases")
@@ -37,8 +37,13 @@ def compiled(*command):
     return f"{' '.join(map(str, command))}\n{done.stderr}" if done.returncode else None
 
 
+def waves(target):
+    """The wave sizes of a target."""
+    return (64,) if target.startswith("gfx9") else (32, 64)
+
+
 def wave_on(program, target):
-    return program.wave if program.wave in TARGETS[target] else TARGETS[target][0]
+    return program.wave if program.wave in waves(target) else waves(target)[0]
 
 
 def build_one(directory, name, program, targets):
@@ -92,8 +97,8 @@ def write(directory, named, targets, whole=True):
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         complaints = dict(zip(named, pool.map(lambda n: build_one(directory, n, named[n], targets), named)))
     good = [name for name in named if not complaints[name]]
-    waves = {name: sorted({wave_on(named[name], target) for target in targets}) for name in good}
-    record(directory, {name: (named[name], waves[name]) for name in good}, whole)
+    wanted = {name: sorted({wave_on(named[name], target) for target in targets}) for name in good}
+    record(directory, {name: (named[name], wanted[name]) for name in good}, whole)
     shutil.rmtree(directory / "x86")
     return {name: complaint for name, complaint in complaints.items() if complaint}
 
@@ -106,9 +111,9 @@ def record(directory, programs, whole):
         try:
             reference.WHOLE_HEX = 2**32 if whole else 0
             lockstep = reference.ctypes.CDLL(str(directory / "x86" / "lockstep.so"), mode=reference.ctypes.RTLD_GLOBAL)
-            for name, (program, waves) in programs.items():
+            for name, (program, sizes) in programs.items():
                 library = reference.ctypes.CDLL(str(directory / "x86" / f"{name}.so"))
-                lines = [json.dumps(case(program, wave).run(lockstep, library), separators=(",", ":")) for wave in waves]
+                lines = [json.dumps(case(program, wave).run(lockstep, library), separators=(",", ":")) for wave in sizes]
                 text = f'{{"object":"{name}","cases":[\n' + ",\n".join(lines) + "\n]}\n"
                 (directory / "cases" / f"{name}.json").write_text(text)
             status = 0

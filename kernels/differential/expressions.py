@@ -130,10 +130,8 @@ class Expressions:
 
     def load(self, t, scope, index):
         """From the input, with an index that any lane may choose."""
-        if t.lanes == 3:
-            return self.constant(t)
         space, base = ("constant", "table") if self.chance(50 if not scope.uniform else 90) else ("global const", "in")
-        return Expression(t, f"(({t})((({space} {t} *)({base} + {IN_OFFSETS[t.element]}))[{{0}} & {IN_ELEMENTS // t.lanes - 1}]))", [index])
+        return Expression(t, f"(({t})((({space} {t} *)({base} + {IN_OFFSETS[t.element]}))[{{0}} & {IN_ELEMENTS // (4 if t.lanes == 3 else t.lanes) - 1}]))", [index])
 
     def index(self, scope, depth):
         return self.expression(UINT, scope, min(depth, 2))
@@ -181,6 +179,10 @@ class Expressions:
         if kind == "memory":
             return Expression(t, f"OUT({t}, {what[0]})[gid * {MEMORY_ELEMENTS} + ({{0}} & {MEMORY_ELEMENTS - 1})]", [index])
         name, _, size = what
+        if kind == "shared" and t.lanes == 1 and self.chance(40):
+            other = self.pick([1, 2, 64])
+            operator = "+" if t.kind == "f" else self.pick(["+", "^"])
+            return Expression(t, f"({t})({name}[{{0}} & {size // 2 - 1}] {operator} {name}[({{0}} & {size // 2 - 1}) + {other}])", [self.leaf(UINT, scope)])
         if kind == "array" and not scope.function and t.lanes == 1 and self.chance(30):
             other = f"(const {t} *)(in + {IN_OFFSETS[t]})"
             if self.chance(50):
@@ -192,7 +194,9 @@ class Expressions:
         def sub(of=t):
             return self.expression(of, scope, depth)
 
-        way = self.number(0, 100)
+        way = self.number(0, 116)
+        if way >= 100:
+            return self.combined(t, sub)
         if way < 34:
             operator = self.pick(["+", "+", "-", "-", "*", "*", "&", "|", "^"])
             return Expression(t, f"({t})({{0}} {operator} {{1}})", [sub(), sub()])
@@ -243,13 +247,47 @@ class Expressions:
         low = self.number(0, t.bits - 1)
         return Expression(t, f"({t})(({{0}} >> {low}) & {(1 << self.number(1, t.bits - low)) - 1})", [sub()])
 
+    def combined(self, t, sub):
+        """Forms that a GPU has one instruction for."""
+        way = self.number(0, 12)
+        if way == 0:
+            inner, outer = self.pick([("min", "max"), ("max", "min"), ("max", "max"), ("min", "min")])
+            return Expression(t, f"__builtin_elementwise_{outer}(__builtin_elementwise_{inner}({{0}}, {{1}}), {{2}})", [sub(), sub(), sub()])
+        if way == 1:
+            low, high = sorted((self.number(0, 100), self.number(0, 100)))
+            return Expression(t, f"__builtin_elementwise_min(__builtin_elementwise_max({{0}}, ({t}){low}), ({t}){high})", [sub()])
+        if way == 2:
+            return Expression(t, f"({t})(({{0}} << {self.number(1, 5)}) + {{1}})", [sub(), sub()])
+        if way == 3:
+            return Expression(t, f"({t})(~({{0}} {self.pick('&|^')} {{1}}))", [sub(), sub()])
+        if way == 4:
+            return Expression(t, f"({t})({{0}} {self.pick('&|^')} ~{{1}})", [sub(), sub()])
+        if way == 5:
+            mask = self.number(1, 2**t.bits)
+            return Expression(t, f"({t})(({{0}} & {mask:#x}ul) | ({{1}} & ~{mask:#x}ul))", [sub(), sub()])
+        if way == 6:
+            # Not in 64 bits: there clang 19 may leave out the masks and multiply 32 bits by 32.
+            of = UINT if t.bits == 64 else t
+            return Expression(t, f"({t})(({{0}} & 0xffffff) * ({{1}} & 0xffffff) + {{2}})", [sub(of), sub(of), sub(of)])
+        if way == 7:
+            return Expression(t, f"({t})((((int){{0}} << 8) >> 8) * (((int){{1}} << 8) >> 8))", [sub(), sub()])
+        if way == 8:
+            return Expression(t, f"({t})((((ulong){{0}} << 32) | (uint){{1}}) >> ({{2}} & 31))", [sub(UINT), sub(UINT), sub(UINT)])
+        if way == 9:
+            return Expression(t, f"({t})({{0}} {self.pick('+-^|&')} {{1}} {self.pick('+-^|&')} {{2}})", [sub(), sub(), sub()])
+        if way == 10:
+            return Expression(t, f"({t})({{0}} > {{1}} ? {{0}} - {{1}} : {{1}} - {{0}})", [sub(UINT), sub(UINT)])
+        return Expression(t, f"({t})({{0}} * ({t}){self.number(0, 300)} + ({t}){self.number(0, 70000)})", [sub()])
+
     def real(self, t, scope, depth):
         def sub(of=t):
             return self.expression(of, scope, depth)
 
-        way = self.number(0, 100)
+        way = self.number(0, 112)
         if way < 45:
             return Expression(t, f"({{0}} {self.pick(['+', '-', '*'])} {{1}})", [sub(), sub()])
+        if way >= 100:
+            return self.combined_real(t, scope, sub)
         if way < 52 and t.bits > 16:
             return Expression(t, "({0} / {1})", [sub(), sub()])
         if way < 58:
@@ -276,6 +314,22 @@ class Expressions:
         lanes = self.pick([2, 3, 4])
         return Expression(t, f"({{0}}).s{self.number(0, lanes)}", [sub(t.vector(lanes))])
 
+    def combined_real(self, t, scope, sub):
+        """Forms that a GPU has one instruction for."""
+        way = self.number(0, 5)
+        half = FLOATS[0]
+        if way == 0:
+            return Expression(t, f"({t}){{0}}", [Expression(FLOAT, f"(float)(({{0}} >> {self.pick([0, 8, 16, 24])}) & 255)", [sub(UINT)])])
+        if way == 1:
+            value = "__builtin_elementwise_fma((float){0}, (float){1}, (float){2})"
+            return Expression(t, f"({t}){value}", [sub(half), sub(half), sub(self.pick([half, FLOAT]))])
+        if way == 2:
+            sign = self.leaf(t, scope)  # not a NaN's, which is anyone's
+            return Expression(t, f"__builtin_elementwise_copysign({{0}}, {{1}} == {{1}} ? {{1}} : ({t})1)", [sub(), sign])
+        if way == 3 and t.bits > 16:
+            return Expression(t, f"__builtin_ldexp{'f' if t.bits == 32 else ''}({{0}}, {{1}})", [sub(), sub(INT)])
+        return Expression(t, f"({self.pick('+-')}__builtin_elementwise_abs({{0}}) {self.pick('+-*')} -{{1}})", [sub(), sub()])
+
     def vector(self, t, scope, depth):
         def sub(of=t):
             return self.expression(of, scope, depth)
@@ -301,7 +355,8 @@ class Expressions:
         if way < 78:
             lanes = self.pick([2, 4])
             child = sub(t.vector(lanes))
-            return Expression(t, f"({{0}}).s{''.join(str(self.number(0, lanes)) for _ in range(n))}", [child])
+            # The casts of loads, swizzles and shuffles take the address space off their types.
+            return Expression(t, f"(({t})(({{0}}).s{''.join(str(self.number(0, lanes)) for _ in range(n))}))", [child])
         if way < 84:
             other = self.scalar_type()
             operator = self.pick(COMPARISONS)

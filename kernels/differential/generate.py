@@ -48,8 +48,16 @@ class Programs(Expressions):
             offset, t, operation = self.pick(self.words)
             return line(f"ATOMIC({operation}, (global atomic_{t} *)(words + {offset}) + ({{0}} & {WORDS - 1}), {{1}}, DEVICE);",
                         self.index(scope, 1), self.expression(t, scope, 2))  # fmt: skip
-        if way < 57 and self.in_loop:
+        if way < 57 and scope.memory:
+            found = self.exchange(scope)
+            if found:
+                return found
+        if way < 60 and self.in_loop:
             return line(f"if ({{0}}) {self.pick(['break', 'continue'])};", self.condition(scope, 1))
+        if way < 68 and (scope.arrays or scope.memory):
+            found = self.fetch_from_memory(scope)
+            if found:
+                return found[0]
         return self.assign(scope, uniform)
 
     def assign(self, scope, uniform):
@@ -60,6 +68,40 @@ class Programs(Expressions):
                 return line(f"{name}[{{0}} & {t.lanes - 1}] = {{1}};", self.index(scope, 1), value)
             return line(f"{name}.s{self.number(0, t.lanes)} = {{0}};", value)
         return line(f"{name} = {{0}};", self.expression(t, replace(scope, uniform=same), 4))
+
+    def exchange(self, scope):
+        """An atomic whose result is used, on a place that only this work-item uses."""
+        places = [(f"(global atomic_{t} *)&OUT({t}, {offset})[gid * {MEMORY_ELEMENTS} + ({{0}} & {MEMORY_ELEMENTS - 1})]", t)
+                  for offset, t in scope.memory if t in (UINT, INT, ULONG)]  # fmt: skip
+        targets = [v for v in self.assignable if v[1].lanes == 1 and v[1].kind != "f" and not v[2]]
+        if not places or not targets:
+            return None
+        (place, t), target = self.pick(places), self.pick(targets)[0]
+        index, value = self.index(scope, 1), self.expression(t, scope, 2)
+        order = "__ATOMIC_RELAXED, __OPENCL_MEMORY_SCOPE_DEVICE"
+        way = self.pick([*ATOMICS, "exchange", "compare"])
+        if way == "compare":
+            return line(f"{{{{ {t} old = {{1}}; {target} = __opencl_atomic_compare_exchange_strong({place}, &old, {{2}}, __ATOMIC_RELAXED, {order}); {target} ^= old; }}}}",
+                        index, value, self.expression(t, scope, 2))  # fmt: skip
+        name = "exchange" if way == "exchange" else f"fetch_{way}"
+        return line(f"{target} = __opencl_atomic_{name}({place}, {{1}}, {order});", index, value)
+
+    def fetch(self, scope, value):
+        """Puts a value, as whatever it fits into, in a variable: a list of one statement at most."""
+        targets = [v for v in self.assignable if not v[2] and v[1].lanes in (value.type.lanes, 1)]
+        if not targets:
+            return []
+        name, t, _ = self.pick([v for v in targets if v[1] == value.type] or targets)
+        if value.type.lanes > 1 and t.lanes == 1:
+            value = Expression(value.type.element, f"({{0}}).s{self.number(0, value.type.lanes)}", [value])
+        return [line(f"{name} = {{0}};", value if value.type == t else self.converted(t, value))]
+
+    def fetch_from_memory(self, scope):
+        places = [(f"{name}[{{0}} & {size - 1}]", t) for name, t, size in scope.arrays]
+        places += [(f"OUT({t}, {offset})[gid * {MEMORY_ELEMENTS} + ({{0}} & {MEMORY_ELEMENTS - 1})]", t) for offset, t in scope.memory]
+        places += [(f"((const {t} *){name})[{{0}} & {size - 1}]", t) for name, t, size in scope.arrays if not scope.function]
+        text, t = self.pick(places)
+        return self.fetch(scope, Expression(t, f"(({t})({text}))", [self.index(scope, 2)]))
 
     def store(self, scope):
         name, t, size = self.pick(scope.arrays)
@@ -163,6 +205,8 @@ class Programs(Expressions):
                 found.append(line(f"{name}[lid] = {{0}};", self.expression(t, scope, 3)))
         found.append(line("BARRIER", fixed=True))
         readable = replace(scope, shared=[(n, t, LDS_SLOTS) for n, t, operation in names if not operation])
+        for name, t, _ in readable.shared:
+            found += self.fetch(scope, Expression(t, f"{name}[{{0}} & {LDS_SLOTS - 1}]", [self.index(scope, 2)]))
         for name, t, operation in names:
             if operation:
                 targets = [v for v in self.assignable if v[1] == t and not v[2]]
@@ -188,7 +232,8 @@ class Programs(Expressions):
             return line(f"{target} = (uint)__builtin_amdgcn_ds_swizzle({{0}}, {self.number(0, 0x8000)});", value)
         if way == 4:
             return line(f"{target} = (uint)__builtin_amdgcn_update_dpp(0, {{0}}, {self.number(0x111, 0x120)}, 15, 15, 1);", value)
-        return line(f"{target} = __builtin_amdgcn_uicmp({{0}}, 0u, 33);", Expression(UINT, "(uint){0}", [self.condition(scope, 2)]))
+        # In wave32 clang 19 makes EXEC_HI the upper half of a condition that is always true, whatever that register holds.
+        return line(f"{{{{ ulong mask = __builtin_amdgcn_uicmp({{0}}, 0u, 33); {target} = __builtin_amdgcn_wavefrontsize() == 64 ? mask : (uint)mask; }}}}", Expression(UINT, "(uint){0}", [self.condition(scope, 2)]))
 
     # The whole.
 
@@ -218,7 +263,7 @@ class Programs(Expressions):
         identity = [("lid", UINT, False), ("gid", UINT, False), ("group", UINT, True), *((n, t, True) for t, n, _ in arguments)]
         out_bytes, memory = 0, []
         for _ in range(self.number(0, 4)):
-            t = self.pick(INTEGERS).vector(self.pick([1, 1, 2, 4]))
+            t = self.pick([UINT, INT, ULONG]) if self.chance(30) else self.pick(INTEGERS).vector(self.pick([1, 1, 2, 4]))
             memory.append((out_bytes, t))
             out_bytes = align(out_bytes + items * MEMORY_ELEMENTS * t.size)
         word_bytes = 0
@@ -243,12 +288,10 @@ class Programs(Expressions):
             declarations.append((arrays[-1][0], statement[0]))
         scope = replace(scope, arrays=arrays)
         shared = []
-        for _ in range(self.number(0, 4)):
+        for _ in range(self.number(0, 5)):
             name = self.fresh("l")
             operation = self.pick(list(ATOMICS)) if self.chance(30) else None
             t = self.pick(ATOMICS[operation]) if operation else self.any_type()
-            if t.lanes == 3:
-                t = t.element
             shared.append((name, t, operation))
             atomic = "atomic_" if operation else ""
             initial = f"__opencl_atomic_init(&{name}[k], ({t})(k * 77))" if operation else f"{name}[k] = ({t})(0)"
@@ -256,9 +299,9 @@ class Programs(Expressions):
         body = [line("BARRIER", fixed=True)] if shared else []
         for _ in range(self.number(4, 9)):
             way = self.number(0, 100)
-            if way < 35 and shared:
+            if way < 45 and shared:
                 body += self.phase(scope, shared)
-            elif way < 50:
+            elif way < 55:
                 body.append(self.cross_lane(scope))
             else:
                 body += self.statements(scope, 3, self.number(1, 4), True)

@@ -23,7 +23,7 @@ import mpmath
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "differential"))
-from batch import TARGETS  # noqa: E402
+from batch import TARGETS, waves  # noqa: E402
 
 VALUES = HERE.parent.parent / "tests" / "data" / "maths" / "values.json"
 LIBCLC = "/usr/lib/clc/{target}-amdgcn--.bc"
@@ -167,8 +167,8 @@ def values():
 def build(directory):
     """Builds every object; returns the paths relative to `directory`."""
     paths = []
-    for target, waves in TARGETS.items():
-        for wave in waves:
+    for target in TARGETS:
+        for wave in waves(target):
             path = pathlib.Path(target, f"wave{wave}", "maths.hsaco")
             (directory / path).parent.mkdir(parents=True, exist_ok=True)
             subprocess.run(
