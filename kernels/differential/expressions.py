@@ -126,7 +126,9 @@ class Expressions:
             return Expression(t, f"({t})({{0}})", [self.converted(t.element, value) if other.element != t.element else value])
         if other.kind == "f" and t.kind != "f":
             return Expression(t, f"to_{t}_{other}({{0}})", [value])
-        return Expression(t, f"({t}){{0}}" if t.lanes == 1 else f"__builtin_convertvector({{0}}, {t})", [value])
+        # Of a product of floats as a half, clang 19 makes v_fma_mixlo_f16 with +0 to add, which loses the sign of a zero.
+        text = f"({{0}} + ({other})0)" if t.bits == 16 and t.kind == "f" and other.element == FLOAT else "{0}"
+        return Expression(t, f"({t}){text}" if t.lanes == 1 else f"__builtin_convertvector({text}, {t})", [value])
 
     def load(self, t, scope, index):
         """From the input, with an index that any lane may choose."""
@@ -303,7 +305,7 @@ class Expressions:
         if way < 81:
             return Expression(t, f"({t}){{0}}", [sub(self.pick(INTEGERS))])
         if way < 86:
-            return Expression(t, f"({t}){{0}}", [sub(self.pick([f for f in FLOATS if f != t]))])
+            return self.converted(t, sub(self.pick([f for f in FLOATS if f != t])))
         if way < 90:
             return Expression(t, f"{t}_from({{0}})", [sub(t.integer)])
         if way < 94:
@@ -366,9 +368,7 @@ class Expressions:
             return Expression(t, "({0} ? {1} : {2})", [compare, sub(), sub()])
         if way < 92:
             source = self.scalar_type().vector(n)
-            if source.kind == "f" and not fp:
-                return Expression(t, f"to_{t}_{source}({{0}})", [sub(source)])
-            return Expression(t, f"__builtin_convertvector({{0}}, {t})", [sub(source)])
+            return self.converted(t, sub(source)) if source != t else sub()
         if way < 95 and not fp:
             return Expression(t, f"__builtin_elementwise_{self.pick(['min', 'max', 'add_sat', 'sub_sat'])}({{0}}, {{1}})", [sub(), sub()])
         if way < 97 and not fp and n != 3:
