@@ -23,6 +23,8 @@ pub enum Generation {
     Gfx90a,
     /// CDNA3: gfx942.
     Gfx942,
+    /// CDNA4: gfx950, without its conversions by a scale, and matrices of mixed eight-, six- and four-bit floats.
+    Gfx950,
 }
 
 /// A processor, named as LLVM's `-mcpu` names it (LLVM's AMDGPUUsage document, table "Processors").
@@ -60,6 +62,8 @@ pub enum Target {
     Gfx90a,
     /// Instinct MI300 series.
     Gfx942,
+    /// Instinct MI350 series.
+    Gfx950,
 }
 
 impl Target {
@@ -81,6 +85,7 @@ impl Target {
         Target::Gfx908,
         Target::Gfx90a,
         Target::Gfx942,
+        Target::Gfx950,
     ];
 
     /// LLVM's name, e.g. `gfx1151`.
@@ -102,6 +107,7 @@ impl Target {
             Target::Gfx908 => "gfx908",
             Target::Gfx90a => "gfx90a",
             Target::Gfx942 => "gfx942",
+            Target::Gfx950 => "gfx950",
         }
     }
 
@@ -121,6 +127,7 @@ impl Target {
             Target::Gfx908 => Generation::Gfx908,
             Target::Gfx90a => Generation::Gfx90a,
             Target::Gfx942 => Generation::Gfx942,
+            Target::Gfx950 => Generation::Gfx950,
         }
     }
 
@@ -157,6 +164,7 @@ impl Target {
             90008 => Target::Gfx908,
             90010 => Target::Gfx90a,
             90402 => Target::Gfx942,
+            90500 => Target::Gfx950,
             _ => return None,
         })
     }

@@ -545,6 +545,7 @@ def main():
     write("gfx908.llvm19.txt", "gfx908", True, 0.3, FORMATS_GFX9)
     write("gfx90a.llvm19.txt", "gfx90a", True, 0.6, FORMATS_GFX9)
     write("gfx942.llvm19.txt", "gfx942", True, 0.6, FORMATS_GFX9)
+    write("gfx950.llvm22.txt", "gfx950", True, 0.6, FORMATS_GFX9, version="22")
     # Halves of 16-bit registers, which LLVM 19 takes for an invalid register or ignores.
     halves = re.compile(r"v\d+\.h|op_sel")
     short = {name: FORMATS[name] for name in ("vop1", "vop2", "vopc", "vop3")}

@@ -83,6 +83,7 @@ const GFX906: &str = include_str!("data/gfx906.llvm19.txt");
 const GFX908: &str = include_str!("data/gfx908.llvm19.txt");
 const GFX90A: &str = include_str!("data/gfx90a.llvm19.txt");
 const GFX942: &str = include_str!("data/gfx942.llvm19.txt");
+const GFX950: &str = include_str!("data/gfx950.llvm22.txt");
 
 #[test]
 fn gfx906() {
@@ -102,6 +103,14 @@ fn gfx90a() {
 #[test]
 fn gfx942() {
     compare(GFX942, Target::Gfx942).check([0, 0, 3, 9, 14, 0, 887]);
+}
+
+/// LLVM 22 has spellings of its own: `lit()` for literals that are inline constants, no `op_sel_hi` of dot products
+/// of bytes, `op_sel` of V_ALIGNBYTE, `fi` of V_PERMLANE16_SWAP, `dst_sel` of V_CVT_F32_FP8 left out. It has what our
+/// tables leave out (reserved), and knows that tuples begin at even registers (impossible).
+#[test]
+fn gfx950() {
+    compare(GFX950, Target::Gfx950).check([31, 0, 0, 11, 264, 388, 915]);
 }
 
 /// What no encoding above confirms of the operations that decode at all.
@@ -140,6 +149,7 @@ fn every_operation_is_confirmed() {
         unconfirmed(GFX908, Target::Gfx908),
         unconfirmed(GFX90A, Target::Gfx90a),
         unconfirmed(GFX942, Target::Gfx942),
+        unconfirmed(GFX950, Target::Gfx950),
     ];
-    assert_eq!(missing, [const { Vec::new() }; 4]);
+    assert_eq!(missing, [const { Vec::new() }; 5]);
 }

@@ -110,7 +110,9 @@ impl Decoder<'_> {
             valu.vdst = self.named_sdst(valu.vdst)?;
         }
         self.vgpr("vdst", valu.vdst.into(), info.dst)?;
-        mask_modifiers(&mut valu, info);
+        if !info.flags.contains(Flags::TRUTH_TABLE) {
+            mask_modifiers(&mut valu, info);
+        }
         let has_op_sel =
             info.flags.contains(Flags::OP_SEL) && !self.encoding.no_op_sel.contains(&self.opcode);
         if !self.encoding.true16 && !has_op_sel {

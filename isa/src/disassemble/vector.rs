@@ -37,7 +37,9 @@ impl Text<'_, '_> {
         }
         let count = usize::from(valu.src_count);
         for (index, (src, kind)) in valu.src.into_iter().zip(info.src).take(count).enumerate() {
-            let (neg, abs) = (valu.neg >> index & 1 != 0, valu.abs >> index & 1 != 0);
+            let table = info.flags.contains(Flags::TRUTH_TABLE);
+            let modifier = |bits: u8| !table && bits >> index & 1 != 0;
+            let (neg, abs) = (modifier(valu.neg), modifier(valu.abs));
             let half = if src.vgpr().is_some() { half(index, kind) } else { "" };
             match opcode {
                 Opcode::V_FMAMK_F32
@@ -82,6 +84,9 @@ impl Text<'_, '_> {
             self.op_sel(opcode, valu)?;
             return write!(self.f, " wait_exp:{}", valu.wait_exp);
         }
+        if info.flags.contains(Flags::TRUTH_TABLE) {
+            return self.truth_table(opcode, valu);
+        }
         self.op_sel(opcode, valu)?;
         self.flag("clamp", valu.clamp)?;
         self.f.write_str(["", " mul:2", " mul:4", " div:2"][usize::from(valu.omod & 3)])?;
@@ -89,6 +94,15 @@ impl Text<'_, '_> {
             return self.sdwa(&sdwa, count, info.dst == OperandKind::Mask);
         }
         self.dpp(valu.dpp)
+    }
+
+    fn truth_table(&mut self, opcode: Opcode, valu: &Valu) -> fmt::Result {
+        match valu.neg | valu.abs << 3 | valu.omod << 6 {
+            0 => {}
+            table @ 1..=9 => write!(self.f, " bitop3:{table}")?,
+            table => write!(self.f, " bitop3:{table:#x}")?,
+        }
+        self.op_sel(opcode, valu)
     }
 
     fn sdwa(&mut self, sdwa: &Sdwa, sources: usize, compare: bool) -> fmt::Result {

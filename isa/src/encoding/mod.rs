@@ -310,6 +310,7 @@ impl Encoding {
             Generation::Gfx908 => &gfx9::GFX908,
             Generation::Gfx90a => &gfx9::GFX90A,
             Generation::Gfx942 => &gfx9::GFX942,
+            Generation::Gfx950 => &gfx9::GFX950,
         }
     }
 

@@ -175,4 +175,8 @@ info! {
     DS_STORE_SRC2_B64: None = None | STORE;
     DS_MIN_SRC2_F64: None = None | ATOMIC;
     DS_MAX_SRC2_F64: None = None | ATOMIC;
+    DS_LOAD_B64_TR_B4: B64 = None | LOAD;
+    DS_LOAD_B96_TR_B6: B96 = None | LOAD;
+    DS_LOAD_B64_TR_B8: B64 = None | LOAD;
+    DS_LOAD_B64_TR_B16: B64 = None | LOAD;
 }

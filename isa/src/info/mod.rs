@@ -67,6 +67,9 @@ bitflags! {
         const NO_SDWA = 1 << 21;
         /// Multiplies matrices or moves accumulation registers: [`Fields::Matrix`](crate::Fields::Matrix).
         const MATRIX = 1 << 22;
+        /// The modifiers are a truth table of the three sources' bits: negate its bits 2:0, absolute value 5:3, the
+        /// output modifier 7:6.
+        const TRUTH_TABLE = 1 << 23;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Floats of eight bits: FP8 (four bits of exponent, three of fraction) and BF8 (five and two).
 //!
-//! gfx12 follows the "OCP 8-bit Floating Point Specification" 1.0, whose FP8 has no infinity (LLVM's AMDGPUUsage
+//! gfx12 and gfx950 follow the "OCP 8-bit Floating Point Specification" 1.0, whose FP8 has no infinity (LLVM's AMDGPUUsage
 //! document, "FP8 and BF8"). gfx942 has those without negative zero and infinities ("FNUZ"), with a bias greater by
 //! one and one NaN, 0x80 (AMD "Instinct MI300" ISA document, "FP8 and BF8 formats").
 

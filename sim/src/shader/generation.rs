@@ -102,6 +102,7 @@ impl Traits {
             Generation::Gfx908 => &GFX908,
             Generation::Gfx90a => &GFX90A,
             Generation::Gfx942 => &GFX942,
+            Generation::Gfx950 => &GFX950,
         }
     }
 
@@ -217,3 +218,5 @@ const GFX942: Traits = Traits {
     ],
     ..GFX90A
 };
+
+const GFX950: Traits = Traits { byte_floats: [Format::Fp8, Format::Bf8], ..GFX942 };

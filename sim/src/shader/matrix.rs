@@ -63,7 +63,7 @@ struct Shape {
 }
 
 /// The shape that the name of an operation says.
-fn shape(opcode: Opcode) -> Option<Shape> {
+fn shape(opcode: Opcode, [fp8, bf8]: [Format; 2]) -> Option<Shape> {
     let name = opcode.name().strip_prefix("V_MFMA_")?;
     let mut parts = name.split('_');
     parts.next()?;
@@ -84,8 +84,8 @@ fn shape(opcode: Opcode) -> Option<Shape> {
             "BF16" => Element::BF16,
             "I8" => Element::I8,
             "F64" => Element::F64,
-            "FP8" => Element::Eight(Format::Fp8Fnuz),
-            "BF8" => Element::Eight(Format::Bf8Fnuz),
+            "FP8" => Element::Eight(fp8),
+            "BF8" => Element::Eight(bf8),
             _ => return None,
         })
     };
@@ -147,7 +147,7 @@ pub(super) fn run(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         return mismatch(op);
     };
     let name = op.instruction.opcode.name();
-    let Some(shape) = shape(op.instruction.opcode) else {
+    let Some(shape) = shape(op.instruction.opcode, wave.traits.byte_floats) else {
         return Err(Stop::not_modelled(format!("{name} is not modelled")));
     };
     if blgp != 0 {
@@ -228,7 +228,9 @@ mod tests {
     #[test]
     fn layouts_are_one_to_one() {
         let mut shapes = 0;
-        for shape in Opcode::ALL.iter().filter_map(|&opcode| shape(opcode)) {
+        for shape in
+            Opcode::ALL.iter().filter_map(|&opcode| shape(opcode, [Format::Fp8, Format::Bf8]))
+        {
             shapes += 1;
             let mut inputs = BTreeSet::new();
             let mut results = BTreeSet::new();
@@ -252,6 +254,6 @@ mod tests {
                     .all(|&(lane, at)| { lane < WAVE && at < elements * shape.size / WAVE })
             );
         }
-        assert_eq!(shapes, 37);
+        assert_eq!(shapes, 43);
     }
 }

@@ -166,13 +166,21 @@ pub(super) const DS_GFX906_GFX908: &[(u16, Opcode)] = &[
     (211, DS_MAX_SRC2_F64),
 ];
 
-/// DS. Only gfx942 has these.
-pub(super) const DS_GFX942: &[(u16, Opcode)] = &[
+/// DS. Only gfx950 has these.
+pub(super) const DS_GFX950: &[(u16, Opcode)] = &[
+    (224, DS_LOAD_B64_TR_B4),
+    (225, DS_LOAD_B96_TR_B6),
+    (226, DS_LOAD_B64_TR_B8),
+    (227, DS_LOAD_B64_TR_B16),
+];
+
+/// DS. gfx90a and later have these.
+pub(super) const DS_SINCE_GFX90A: &[(u16, Opcode)] = &[(92, DS_ADD_F64), (124, DS_ADD_RTN_F64)];
+
+/// DS. gfx942 and gfx950 have these.
+pub(super) const DS_SINCE_GFX942: &[(u16, Opcode)] = &[
     (23, DS_PK_ADD_F16),
     (24, DS_PK_ADD_BF16),
     (183, DS_PK_ADD_RTN_F16),
     (184, DS_PK_ADD_RTN_BF16),
 ];
-
-/// DS. gfx90a and gfx942 have these.
-pub(super) const DS_SINCE_GFX90A: &[(u16, Opcode)] = &[(92, DS_ADD_F64), (124, DS_ADD_RTN_F64)];

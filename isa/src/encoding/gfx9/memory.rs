@@ -56,13 +56,13 @@ pub(super) const FLAT: &[(u16, Opcode)] = &[
     (108, FLAT_ATOMIC_DEC_U64),
 ];
 
-/// FLAT. Only gfx942 has these.
-pub(super) const FLAT_GFX942: &[(u16, Opcode)] =
-    &[(77, FLAT_ATOMIC_ADD_F32), (78, FLAT_ATOMIC_PK_ADD_F16), (82, FLAT_ATOMIC_PK_ADD_BF16)];
-
-/// FLAT. gfx90a and gfx942 have these.
+/// FLAT. gfx90a and later have these.
 pub(super) const FLAT_SINCE_GFX90A: &[(u16, Opcode)] =
     &[(79, FLAT_ATOMIC_ADD_F64), (80, FLAT_ATOMIC_MIN_F64), (81, FLAT_ATOMIC_MAX_F64)];
+
+/// FLAT. gfx942 and gfx950 have these.
+pub(super) const FLAT_SINCE_GFX942: &[(u16, Opcode)] =
+    &[(77, FLAT_ATOMIC_ADD_F32), (78, FLAT_ATOMIC_PK_ADD_F16), (82, FLAT_ATOMIC_PK_ADD_BF16)];
 
 /// GLOBAL.
 pub(super) const GLOBAL: &[(u16, Opcode)] = &[
@@ -116,8 +116,20 @@ pub(super) const GLOBAL: &[(u16, Opcode)] = &[
     (108, GLOBAL_ATOMIC_DEC_U64),
 ];
 
-/// GLOBAL. Only gfx942 has these.
-pub(super) const GLOBAL_GFX942: &[(u16, Opcode)] = &[
+/// GLOBAL. Only gfx950 has these.
+pub(super) const GLOBAL_GFX950: &[(u16, Opcode)] =
+    &[(125, GLOBAL_LOAD_LDS_B128), (126, GLOBAL_LOAD_LDS_B96)];
+
+/// GLOBAL. All but gfx906 have these.
+pub(super) const GLOBAL_SINCE_GFX908: &[(u16, Opcode)] =
+    &[(77, GLOBAL_ATOMIC_ADD_F32), (78, GLOBAL_ATOMIC_PK_ADD_F16)];
+
+/// GLOBAL. gfx90a and later have these.
+pub(super) const GLOBAL_SINCE_GFX90A: &[(u16, Opcode)] =
+    &[(79, GLOBAL_ATOMIC_ADD_F64), (80, GLOBAL_ATOMIC_MIN_F64), (81, GLOBAL_ATOMIC_MAX_F64)];
+
+/// GLOBAL. gfx942 and gfx950 have these.
+pub(super) const GLOBAL_SINCE_GFX942: &[(u16, Opcode)] = &[
     (38, GLOBAL_LOAD_LDS_U8),
     (39, GLOBAL_LOAD_LDS_I8),
     (40, GLOBAL_LOAD_LDS_U16),
@@ -125,14 +137,6 @@ pub(super) const GLOBAL_GFX942: &[(u16, Opcode)] = &[
     (42, GLOBAL_LOAD_LDS_B32),
     (82, GLOBAL_ATOMIC_PK_ADD_BF16),
 ];
-
-/// GLOBAL. All but gfx906 have these.
-pub(super) const GLOBAL_SINCE_GFX908: &[(u16, Opcode)] =
-    &[(77, GLOBAL_ATOMIC_ADD_F32), (78, GLOBAL_ATOMIC_PK_ADD_F16)];
-
-/// GLOBAL. gfx90a and gfx942 have these.
-pub(super) const GLOBAL_SINCE_GFX90A: &[(u16, Opcode)] =
-    &[(79, GLOBAL_ATOMIC_ADD_F64), (80, GLOBAL_ATOMIC_MIN_F64), (81, GLOBAL_ATOMIC_MAX_F64)];
 
 /// SCRATCH.
 pub(super) const SCRATCH: &[(u16, Opcode)] = &[
@@ -160,8 +164,8 @@ pub(super) const SCRATCH: &[(u16, Opcode)] = &[
     (37, SCRATCH_LOAD_D16_HI_B16),
 ];
 
-/// SCRATCH. Only gfx942 has these.
-pub(super) const SCRATCH_GFX942: &[(u16, Opcode)] = &[
+/// SCRATCH. gfx942 and gfx950 have these.
+pub(super) const SCRATCH_SINCE_GFX942: &[(u16, Opcode)] = &[
     (38, SCRATCH_LOAD_LDS_U8),
     (39, SCRATCH_LOAD_LDS_I8),
     (40, SCRATCH_LOAD_LDS_U16),
@@ -211,9 +215,6 @@ pub(super) const MUBUF: &[(u16, Opcode)] = &[
     (37, BUFFER_LOAD_D16_HI_B16),
     (38, BUFFER_LOAD_D16_HI_FORMAT_X),
     (39, BUFFER_STORE_D16_HI_FORMAT_X),
-    (61, BUFFER_STORE_LDS_B32),
-    (62, BUFFER_WBINVL1),
-    (63, BUFFER_WBINVL1_VOL),
     (64, BUFFER_ATOMIC_SWAP_B32),
     (65, BUFFER_ATOMIC_CMPSWAP_B32),
     (66, BUFFER_ATOMIC_ADD_U32),
@@ -242,23 +243,30 @@ pub(super) const MUBUF: &[(u16, Opcode)] = &[
     (108, BUFFER_ATOMIC_DEC_U64),
 ];
 
+/// MUBUF. gfx950 lacks these.
+pub(super) const MUBUF_BEFORE_GFX950: &[(u16, Opcode)] =
+    &[(61, BUFFER_STORE_LDS_B32), (62, BUFFER_WBINVL1), (63, BUFFER_WBINVL1_VOL)];
+
 /// MUBUF. Only gfx90a has these.
 pub(super) const MUBUF_GFX90A: &[(u16, Opcode)] = &[(41, BUFFER_INVL2)];
 
-/// MUBUF. Only gfx942 has these.
-pub(super) const MUBUF_GFX942: &[(u16, Opcode)] = &[(41, BUFFER_INV)];
+/// MUBUF. Only gfx950 has these.
+pub(super) const MUBUF_GFX950: &[(u16, Opcode)] = &[(82, BUFFER_ATOMIC_PK_ADD_BF16)];
 
 /// MUBUF. All but gfx906 have these.
 pub(super) const MUBUF_SINCE_GFX908: &[(u16, Opcode)] =
     &[(77, BUFFER_ATOMIC_ADD_F32), (78, BUFFER_ATOMIC_PK_ADD_F16)];
 
-/// MUBUF. gfx90a and gfx942 have these.
+/// MUBUF. gfx90a and later have these.
 pub(super) const MUBUF_SINCE_GFX90A: &[(u16, Opcode)] = &[
     (40, BUFFER_WBL2),
     (79, BUFFER_ATOMIC_ADD_F64),
     (80, BUFFER_ATOMIC_MIN_F64),
     (81, BUFFER_ATOMIC_MAX_F64),
 ];
+
+/// MUBUF. gfx942 and gfx950 have these.
+pub(super) const MUBUF_SINCE_GFX942: &[(u16, Opcode)] = &[(41, BUFFER_INV)];
 
 /// MTBUF.
 pub(super) const MTBUF: &[(u16, Opcode)] = &[

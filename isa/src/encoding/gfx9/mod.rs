@@ -1,4 +1,4 @@
-//! gfx9: Vega 7nm (gfx906) and CDNA (gfx908, gfx90a, gfx942).
+//! gfx9: Vega 7nm (gfx906) and CDNA (gfx908, gfx90a, gfx942, gfx950).
 //!
 //! Field positions: AMD "Vega 7nm", "Instinct MI100", "MI200" and "MI300" ISA documents, chapter "Microcode
 //! formats"; for gfx942 the same as in tinygrad's generated `runtime/autogen/amd/cdna/ins.py`; all of them as LLVM
@@ -47,7 +47,7 @@ const LISTS_GFX906: Lists = Lists {
     flat: &[FLAT],
     global: &[GLOBAL],
     scratch: &[SCRATCH],
-    mubuf: &[MUBUF],
+    mubuf: &[MUBUF, MUBUF_BEFORE_GFX950],
 };
 const LISTS_GFX908: Lists = Lists {
     vop1: &[VOP1],
@@ -58,7 +58,7 @@ const LISTS_GFX908: Lists = Lists {
     flat: &[FLAT],
     global: &[GLOBAL, GLOBAL_SINCE_GFX908],
     scratch: &[SCRATCH],
-    mubuf: &[MUBUF, MUBUF_SINCE_GFX908],
+    mubuf: &[MUBUF, MUBUF_BEFORE_GFX950, MUBUF_SINCE_GFX908],
 };
 const LISTS_GFX90A: Lists = Lists {
     vop1: &[VOP1, VOP1_SINCE_GFX90A],
@@ -69,18 +69,35 @@ const LISTS_GFX90A: Lists = Lists {
     flat: &[FLAT, FLAT_SINCE_GFX90A],
     global: &[GLOBAL, GLOBAL_SINCE_GFX908, GLOBAL_SINCE_GFX90A],
     scratch: &[SCRATCH],
-    mubuf: &[MUBUF, MUBUF_SINCE_GFX908, MUBUF_SINCE_GFX90A, MUBUF_GFX90A],
+    mubuf: &[MUBUF, MUBUF_BEFORE_GFX950, MUBUF_SINCE_GFX908, MUBUF_GFX90A, MUBUF_SINCE_GFX90A],
 };
 const LISTS_GFX942: Lists = Lists {
-    vop1: &[VOP1, VOP1_SINCE_GFX90A, VOP1_GFX942],
-    vop2: &[VOP2, VOP2_SINCE_GFX908, VOP2_SINCE_GFX90A, VOP2_GFX942],
-    vop3: &[VOP3, VOP3_SINCE_GFX90A, VOP3_GFX942],
-    vop3p: &[VOP3P, VOP3P_SINCE_GFX908, VOP3P_SINCE_GFX90A, VOP3P_GFX942],
-    ds: &[DS, DS_SINCE_GFX90A, DS_GFX942],
-    flat: &[FLAT, FLAT_SINCE_GFX90A, FLAT_GFX942],
-    global: &[GLOBAL, GLOBAL_SINCE_GFX908, GLOBAL_SINCE_GFX90A, GLOBAL_GFX942],
-    scratch: &[SCRATCH, SCRATCH_GFX942],
-    mubuf: &[MUBUF, MUBUF_SINCE_GFX908, MUBUF_SINCE_GFX90A, MUBUF_GFX942],
+    vop1: &[VOP1, VOP1_SINCE_GFX90A, VOP1_SINCE_GFX942],
+    vop2: &[VOP2, VOP2_SINCE_GFX908, VOP2_SINCE_GFX90A, VOP2_SINCE_GFX942],
+    vop3: &[VOP3, VOP3_SINCE_GFX90A, VOP3_SINCE_GFX942],
+    vop3p: &[VOP3P, VOP3P_SINCE_GFX908, VOP3P_SINCE_GFX90A, VOP3P_SINCE_GFX942, VOP3P_GFX942],
+    ds: &[DS, DS_SINCE_GFX90A, DS_SINCE_GFX942],
+    flat: &[FLAT, FLAT_SINCE_GFX90A, FLAT_SINCE_GFX942],
+    global: &[GLOBAL, GLOBAL_SINCE_GFX908, GLOBAL_SINCE_GFX90A, GLOBAL_SINCE_GFX942],
+    scratch: &[SCRATCH, SCRATCH_SINCE_GFX942],
+    mubuf: &[
+        MUBUF,
+        MUBUF_BEFORE_GFX950,
+        MUBUF_SINCE_GFX908,
+        MUBUF_SINCE_GFX90A,
+        MUBUF_SINCE_GFX942,
+    ],
+};
+const LISTS_GFX950: Lists = Lists {
+    vop1: &[VOP1, VOP1_SINCE_GFX90A, VOP1_SINCE_GFX942, VOP1_GFX950],
+    vop2: &[VOP2, VOP2_SINCE_GFX908, VOP2_SINCE_GFX90A, VOP2_SINCE_GFX942, VOP2_GFX950],
+    vop3: &[VOP3, VOP3_SINCE_GFX90A, VOP3_SINCE_GFX942, VOP3_GFX950],
+    vop3p: &[VOP3P, VOP3P_SINCE_GFX908, VOP3P_SINCE_GFX90A, VOP3P_SINCE_GFX942, VOP3P_GFX950],
+    ds: &[DS, DS_SINCE_GFX90A, DS_SINCE_GFX942, DS_GFX950],
+    flat: &[FLAT, FLAT_SINCE_GFX90A, FLAT_SINCE_GFX942],
+    global: &[GLOBAL, GLOBAL_SINCE_GFX908, GLOBAL_SINCE_GFX90A, GLOBAL_SINCE_GFX942, GLOBAL_GFX950],
+    scratch: &[SCRATCH, SCRATCH_SINCE_GFX942],
+    mubuf: &[MUBUF, MUBUF_SINCE_GFX908, MUBUF_SINCE_GFX90A, MUBUF_SINCE_GFX942, MUBUF_GFX950],
 };
 
 /// The same, indexed by number.
@@ -119,6 +136,7 @@ static TABLES_GFX906: Tables = Tables::of(&LISTS_GFX906);
 static TABLES_GFX908: Tables = Tables::of(&LISTS_GFX908);
 static TABLES_GFX90A: Tables = Tables::of(&LISTS_GFX90A);
 static TABLES_GFX942: Tables = Tables::of(&LISTS_GFX942);
+static TABLES_GFX950: Tables = Tables::of(&LISTS_GFX950);
 static SOP1_TABLE: [Option<Opcode>; 256] = dense(&[SOP1]);
 static SOP2_TABLE: [Option<Opcode>; 128] = dense(&[SOP2]);
 static SOPC_TABLE: [Option<Opcode>; 128] = dense(&[SOPC]);
@@ -223,6 +241,22 @@ pub(super) static GFX90A: Encoding = encoding(
 pub(super) static GFX942: Encoding = encoding(
     &LISTS_GFX942,
     &TABLES_GFX942,
+    &Variant {
+        acc: true,
+        third_cache_bit: true,
+        sve: true,
+        lds_direct: false,
+        dpp16: DPP16_GFX90A,
+        dpp16_wide: (0x150, 0x15f),
+        accumulators: Accumulators::ByBit,
+        cache_names: ["sc0", "nt", "sc1"],
+        names: named(&[names::NAMES]),
+        hardware_registers: registers::HARDWARE_REGISTERS_GFX942,
+    },
+);
+pub(super) static GFX950: Encoding = encoding(
+    &LISTS_GFX950,
+    &TABLES_GFX950,
     &Variant {
         acc: true,
         third_cache_bit: true,

@@ -58,9 +58,67 @@ pub(super) const VOP3P_GFX90A: &[(u16, Opcode)] = &[
 ];
 
 /// VOP3P. Only gfx942 has these.
-pub(super) const VOP3P_GFX942: &[(u16, Opcode)] = &[
-    (62, V_MFMA_F32_16X16X8_XF32),
-    (63, V_MFMA_F32_32X32X4_XF32),
+pub(super) const VOP3P_GFX942: &[(u16, Opcode)] =
+    &[(62, V_MFMA_F32_16X16X8_XF32), (63, V_MFMA_F32_32X32X4_XF32)];
+
+/// VOP3P. Only gfx950 has these.
+pub(super) const VOP3P_GFX950: &[(u16, Opcode)] = &[
+    (26, V_DOT2_F32_BF16),
+    (27, V_PK_MINIMUM3_F16),
+    (28, V_PK_MAXIMUM3_F16),
+    (53, V_MFMA_F32_16X16X32_BF16),
+    (54, V_MFMA_I32_16X16X64_I8),
+    (55, V_MFMA_F32_32X32X16_BF16),
+    (56, V_MFMA_I32_32X32X32_I8),
+    (57, V_SMFMAC_F32_16X16X64_BF16),
+    (58, V_SMFMAC_I32_16X16X128_I8),
+    (59, V_SMFMAC_F32_16X16X128_BF8_BF8),
+    (60, V_SMFMAC_F32_16X16X128_BF8_FP8),
+    (61, V_SMFMAC_F32_16X16X128_FP8_BF8),
+    (67, V_SMFMAC_F32_16X16X128_FP8_FP8),
+    (70, V_SMFMAC_F32_32X32X32_BF16),
+    (71, V_SMFMAC_I32_32X32X64_I8),
+    (75, V_SMFMAC_F32_32X32X64_BF8_BF8),
+    (78, V_SMFMAC_F32_32X32X64_BF8_FP8),
+    (79, V_SMFMAC_F32_32X32X64_FP8_BF8),
+    (83, V_SMFMAC_F32_32X32X64_FP8_FP8),
+    (84, V_MFMA_F32_16X16X32_F16),
+    (85, V_MFMA_F32_32X32X16_F16),
+    (90, V_SMFMAC_F32_16X16X64_F16),
+    (91, V_SMFMAC_F32_32X32X32_F16),
+];
+
+/// VOP3P. All but gfx906 have these.
+pub(super) const VOP3P_SINCE_GFX908: &[(u16, Opcode)] = &[
+    (64, V_MFMA_F32_32X32X1_2B_F32),
+    (65, V_MFMA_F32_16X16X1_4B_F32),
+    (66, V_MFMA_F32_4X4X1_16B_F32),
+    (68, V_MFMA_F32_32X32X2_F32),
+    (69, V_MFMA_F32_16X16X4_F32),
+    (72, V_MFMA_F32_32X32X4_2B_F16),
+    (73, V_MFMA_F32_16X16X4_4B_F16),
+    (74, V_MFMA_F32_4X4X4_16B_F16),
+    (76, V_MFMA_F32_32X32X8_F16),
+    (77, V_MFMA_F32_16X16X16_F16),
+    (80, V_MFMA_I32_32X32X4_2B_I8),
+    (81, V_MFMA_I32_16X16X4_4B_I8),
+    (82, V_MFMA_I32_4X4X4_16B_I8),
+    (88, V_ACCVGPR_READ_B32),
+    (89, V_ACCVGPR_WRITE_B32),
+];
+
+/// VOP3P. gfx90a and later have these.
+pub(super) const VOP3P_SINCE_GFX90A: &[(u16, Opcode)] = &[
+    (48, V_PK_FMA_F32),
+    (49, V_PK_MUL_F32),
+    (50, V_PK_ADD_F32),
+    (51, V_PK_MOV_B32),
+    (110, V_MFMA_F64_16X16X4_F64),
+    (111, V_MFMA_F64_4X4X4_4B_F64),
+];
+
+/// VOP3P. gfx942 and gfx950 have these.
+pub(super) const VOP3P_SINCE_GFX942: &[(u16, Opcode)] = &[
     (86, V_MFMA_I32_32X32X16_I8),
     (87, V_MFMA_I32_16X16X32_I8),
     (93, V_MFMA_F32_32X32X4_2B_BF16),
@@ -90,33 +148,4 @@ pub(super) const VOP3P_GFX942: &[(u16, Opcode)] = &[
     (125, V_SMFMAC_F32_32X32X32_BF8_FP8),
     (126, V_SMFMAC_F32_32X32X32_FP8_BF8),
     (127, V_SMFMAC_F32_32X32X32_FP8_FP8),
-];
-
-/// VOP3P. All but gfx906 have these.
-pub(super) const VOP3P_SINCE_GFX908: &[(u16, Opcode)] = &[
-    (64, V_MFMA_F32_32X32X1_2B_F32),
-    (65, V_MFMA_F32_16X16X1_4B_F32),
-    (66, V_MFMA_F32_4X4X1_16B_F32),
-    (68, V_MFMA_F32_32X32X2_F32),
-    (69, V_MFMA_F32_16X16X4_F32),
-    (72, V_MFMA_F32_32X32X4_2B_F16),
-    (73, V_MFMA_F32_16X16X4_4B_F16),
-    (74, V_MFMA_F32_4X4X4_16B_F16),
-    (76, V_MFMA_F32_32X32X8_F16),
-    (77, V_MFMA_F32_16X16X16_F16),
-    (80, V_MFMA_I32_32X32X4_2B_I8),
-    (81, V_MFMA_I32_16X16X4_4B_I8),
-    (82, V_MFMA_I32_4X4X4_16B_I8),
-    (88, V_ACCVGPR_READ_B32),
-    (89, V_ACCVGPR_WRITE_B32),
-];
-
-/// VOP3P. gfx90a and gfx942 have these.
-pub(super) const VOP3P_SINCE_GFX90A: &[(u16, Opcode)] = &[
-    (48, V_PK_FMA_F32),
-    (49, V_PK_MUL_F32),
-    (50, V_PK_ADD_F32),
-    (51, V_PK_MOV_B32),
-    (110, V_MFMA_F64_16X16X4_F64),
-    (111, V_MFMA_F64_4X4X4_4B_F64),
 ];

@@ -86,17 +86,25 @@ pub(super) const VOP1: &[(u16, Opcode)] = &[
     (81, V_SWAP_B32),
 ];
 
-/// VOP1. Only gfx942 has these.
-pub(super) const VOP1_GFX942: &[(u16, Opcode)] = &[
+/// VOP1. Only gfx950 has these.
+pub(super) const VOP1_GFX950: &[(u16, Opcode)] = &[
+    (88, V_PRNG_B32),
+    (89, V_PERMLANE16_SWAP_B32),
+    (90, V_PERMLANE32_SWAP_B32),
+    (91, V_CVT_F32_BF16),
+];
+
+/// VOP1. gfx90a and later have these.
+pub(super) const VOP1_SINCE_GFX90A: &[(u16, Opcode)] = &[(82, V_ACCVGPR_MOV_B32)];
+
+/// VOP1. gfx942 and gfx950 have these.
+pub(super) const VOP1_SINCE_GFX942: &[(u16, Opcode)] = &[
     (56, V_MOV_B64),
     (84, V_CVT_F32_FP8),
     (85, V_CVT_F32_BF8),
     (86, V_CVT_PK_F32_FP8),
     (87, V_CVT_PK_F32_BF8),
 ];
-
-/// VOP1. gfx90a and gfx942 have these.
-pub(super) const VOP1_SINCE_GFX90A: &[(u16, Opcode)] = &[(82, V_ACCVGPR_MOV_B32)];
 
 /// VOP2.
 pub(super) const VOP2: &[(u16, Opcode)] = &[
@@ -155,15 +163,15 @@ pub(super) const VOP2: &[(u16, Opcode)] = &[
     (61, V_XNOR_B32),
 ];
 
-/// VOP2. gfx942 lacks these.
+/// VOP2. gfx942 and later lack these.
 pub(super) const VOP2_BEFORE_GFX942: &[(u16, Opcode)] =
     &[(22, V_MAC_F32), (23, V_MADMK_F32), (24, V_MADAK_F32)];
 
 /// VOP2. Only gfx906 and gfx908 have these.
 pub(super) const VOP2_GFX906_GFX908: &[(u16, Opcode)] = &[(4, V_MUL_DX9_ZERO_F32)];
 
-/// VOP2. Only gfx942 has these.
-pub(super) const VOP2_GFX942: &[(u16, Opcode)] = &[(23, V_FMAMK_F32), (24, V_FMAAK_F32)];
+/// VOP2. Only gfx950 has these.
+pub(super) const VOP2_GFX950: &[(u16, Opcode)] = &[(22, V_DOT2ACC_F32_BF16)];
 
 /// VOP2. All but gfx906 have these.
 pub(super) const VOP2_SINCE_GFX908: &[(u16, Opcode)] = &[
@@ -174,8 +182,11 @@ pub(super) const VOP2_SINCE_GFX908: &[(u16, Opcode)] = &[
     (60, V_PK_FMAC_F16),
 ];
 
-/// VOP2. gfx90a and gfx942 have these.
+/// VOP2. gfx90a and later have these.
 pub(super) const VOP2_SINCE_GFX90A: &[(u16, Opcode)] = &[(4, V_FMAC_F64)];
+
+/// VOP2. gfx942 and gfx950 have these.
+pub(super) const VOP2_SINCE_GFX942: &[(u16, Opcode)] = &[(23, V_FMAMK_F32), (24, V_FMAAK_F32)];
 
 /// VOP3.
 pub(super) const VOP3: &[(u16, Opcode)] = &[
@@ -282,18 +293,32 @@ pub(super) const VOP3: &[(u16, Opcode)] = &[
     (672, V_PACK_B32_F16),
 ];
 
-/// VOP3. gfx942 lacks these.
+/// VOP3. gfx942 and later lack these.
 pub(super) const VOP3_BEFORE_GFX942: &[(u16, Opcode)] =
     &[(448, V_MAD_LEGACY_F32), (449, V_MAD_F32)];
 
-/// VOP3. Only gfx942 has these.
-pub(super) const VOP3_GFX942: &[(u16, Opcode)] = &[
+/// VOP3. Only gfx950 has these.
+pub(super) const VOP3_GFX950: &[(u16, Opcode)] = &[
+    (563, V_BITOP3_B16),
+    (564, V_BITOP3_B32),
+    (613, V_ASHR_PK_I8_I32),
+    (614, V_ASHR_PK_U8_I32),
+    (615, V_CVT_PK_F16_F32),
+    (616, V_CVT_PK_BF16_F32),
+    (678, V_CVT_SR_F16_F32),
+    (679, V_CVT_SR_BF16_F32),
+    (680, V_MINIMUM3_F32),
+    (681, V_MAXIMUM3_F32),
+];
+
+/// VOP3. gfx90a and later have these.
+pub(super) const VOP3_SINCE_GFX90A: &[(u16, Opcode)] = &[(673, V_MUL_DX9_ZERO_F32)];
+
+/// VOP3. gfx942 and gfx950 have these.
+pub(super) const VOP3_SINCE_GFX942: &[(u16, Opcode)] = &[
     (520, V_LSHL_ADD_U64),
     (674, V_CVT_PK_FP8_F32),
     (675, V_CVT_PK_BF8_F32),
     (676, V_CVT_SR_FP8_F32),
     (677, V_CVT_SR_BF8_F32),
 ];
-
-/// VOP3. gfx90a and gfx942 have these.
-pub(super) const VOP3_SINCE_GFX90A: &[(u16, Opcode)] = &[(673, V_MUL_DX9_ZERO_F32)];

@@ -212,8 +212,8 @@ fn from_byte(wave: &mut Wave, op: &Op, v: &Valu, format: Format) -> Step {
 
 /// `v_cvt_pk_f32_fp8`, `v_cvt_pk_f32_bf8`: the two bytes of a half.
 fn from_bytes(wave: &mut Wave, op: &Op, v: &Valu, format: Format) -> Step {
-    // The operand is a half register to gfx12, a whole one to gfx942, which such constants tell apart.
-    if matches!(format, Format::Fp8Fnuz | Format::Bf8Fnuz) && matches!(v.src[0].0, 240..=248) {
+    // The operand is a half register to gfx12, a whole one to gfx9, which such constants tell apart.
+    if wave.traits.gfx9 && matches!(v.src[0].0, 240..=248) {
         return Err(Stop::not_modelled("a conversion of bytes of an inline float is not modelled"));
     }
     for half in 0..wave.halves {
@@ -348,9 +348,12 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_CVT_PK_F32_BF8 => from_bytes(wave, op, v, bf8),
         V_CVT_PK_FP8_F32 => to_bytes(wave, op, v, fp8),
         V_CVT_PK_BF8_F32 => to_bytes(wave, op, v, bf8),
+        V_CVT_PK_BF16_F32 => {
+            pack(wave, op, v, Pack::Singles, |_, a| float::f32_to_bf16(f32::from_bits(a)))
+        }
         // What gfx12 adds before it rounds is not known well enough.
-        V_CVT_SR_FP8_F32 if fp8 == Format::Fp8Fnuz => dither(wave, op, v, fp8),
-        V_CVT_SR_BF8_F32 if bf8 == Format::Bf8Fnuz => dither(wave, op, v, bf8),
+        V_CVT_SR_FP8_F32 if wave.traits.gfx9 => dither(wave, op, v, fp8),
+        V_CVT_SR_BF8_F32 if wave.traits.gfx9 => dither(wave, op, v, bf8),
         other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }

@@ -221,6 +221,15 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     }
 }
 
+/// Of each bit position the entry of the instruction's truth table that the three sources' bits number.
+pub(super) fn truth_table(v: &Valu, a: u32, b: u32, c: u32) -> u32 {
+    let table = v.neg | v.abs << 3 | v.omod << 6;
+    (0..8).filter(|entry| table >> entry & 1 != 0).fold(0, |out, entry| {
+        let chosen = |bits: u32, index: u32| if entry >> index & 1 != 0 { bits } else { !bits };
+        out | chosen(a, 2) & chosen(b, 1) & chosen(c, 0)
+    })
+}
+
 #[inline(always)]
 fn three(wave: &mut Wave, op: &Op, v: &Valu, opcode: Opcode) -> Step {
     use Opcode::*;
@@ -275,6 +284,7 @@ fn three(wave: &mut Wave, op: &Op, v: &Valu, opcode: Opcode) -> Step {
         V_MINMAX_U32 => map3(wave, op, v, |a, b, c| a.min(b).max(c)),
         V_MAXMIN_I32 => map3(wave, op, v, |a, b, c| (a as i32).max(b as i32).min(c as i32) as u32),
         V_MINMAX_I32 => map3(wave, op, v, |a, b, c| (a as i32).min(b as i32).max(c as i32) as u32),
+        V_BITOP3_B32 => map3(wave, op, v, |a, b, c| truth_table(v, a, b, c)),
         V_XOR3_B32 => map3(wave, op, v, |a, b, c| a ^ b ^ c),
         V_OR3_B32 => map3(wave, op, v, |a, b, c| a | b | c),
         V_AND_OR_B32 => map3(wave, op, v, |a, b, c| a & b | c),
