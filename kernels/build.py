@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 HERE = pathlib.Path(__file__).resolve().parent
 CLANG = "clang-19"
 # Targets and their wave sizes.
-TARGETS = {"gfx1151": (32, 64), "gfx1100": (32, 64), "gfx1201": (32, 64), "gfx90a": (64,)}
+TARGETS = {"gfx1151": (32, 64), "gfx1100": (32, 64), "gfx1201": (32, 64), "gfx90a": (64,), "gfx906": (64,)}
 CODE_OBJECTS = (5, 6)
 # Sources that do not compile for wave64, and why.
 WAVE32_ONLY = {"k12_matmul": "uses a WMMA builtin of wave32"}

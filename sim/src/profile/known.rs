@@ -280,9 +280,60 @@ pub fn gfx90a() -> Board {
     }
 }
 
+/// Radeon VII, the MI50's consumer twin: 60 compute units. Chip, revision, firmware, waves, pool and caches from the
+/// rocminfo texts of ROCm/composable_kernel issue 1140 and lmstudio-bug-tracker issue 352; what a node of this family
+/// has besides, from the properties of a gfx900 in ROCm's test data; units, clocks and bus from AMD's data sheet.
+pub fn gfx906() -> Board {
+    Board {
+        gpu: Gpu {
+            name: "gfx906",
+            gfx_target_version: 90006,
+            compute_units: 60,
+            shader_engines: 4,
+            scratch_slots_per_cu: 32,
+            lds_bytes: 64 << 10,
+        },
+        is_apu: false,
+        device_id: 0x66af,
+        subsystem: (0x1002, 0x081e),
+        pci_revision: 0xc1,
+        asic_revision: 1,
+        location_id: 0x0800,
+        unique_id: 0,
+        family: 141,
+        gc_version: (9, 4, 0),
+        sdma_version: (4, 2, 0),
+        sdma_engines: 2,
+        sdma_link_engines: 0,
+        sdma_queues_per_engine: 8,
+        compute_queues: 24,
+        wave_lanes: 64,
+        capability: 0x2280,
+        debug_properties: 0,
+        simds_per_cu: 4,
+        waves_per_simd: 10,
+        arrays_per_engine: 1,
+        cus_per_array: 16,
+        max_engine_mhz: 1801,
+        vram_bytes: 16368 << 20,
+        system_bytes: 64 << 30,
+        gtt_bytes: 32 << 30,
+        memory_width: 4096,
+        memory_mhz: 1000,
+        mec_firmware: 472,
+        sdma_firmware: 145,
+        caches: &[
+            Cache { level: 1, size_kib: 16, line_bytes: 64, shared_by: 1, instruction: false },
+            Cache { level: 1, size_kib: 32, line_bytes: 64, shared_by: 3, instruction: true },
+            Cache { level: 1, size_kib: 16, line_bytes: 64, shared_by: 3, instruction: false },
+            Cache { level: 2, size_kib: 8192, line_bytes: 64, shared_by: 16, instruction: false },
+        ],
+    }
+}
+
 /// Names of the boards.
 pub fn names() -> &'static [&'static str] {
-    &["gfx1151", "gfx1100", "gfx1201", "gfx1200", "gfx90a"]
+    &["gfx1151", "gfx1100", "gfx1201", "gfx1200", "gfx90a", "gfx906"]
 }
 
 /// The board with this name.
@@ -293,6 +344,7 @@ pub fn by_name(name: &str) -> Option<Board> {
         "gfx1201" => Some(gfx1201()),
         "gfx1200" => Some(gfx1200()),
         "gfx90a" => Some(gfx90a()),
+        "gfx906" => Some(gfx906()),
         _ => None,
     }
 }
