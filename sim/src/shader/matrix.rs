@@ -224,6 +224,35 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
+    /// What AMD's matrix instruction calculator prints as "Register to matrix element mapping": of a lane and its
+    /// elements the k of A, of a lane and its registers the row of C and D.
+    #[test]
+    fn layouts_are_those_of_the_calculator() {
+        use Opcode::*;
+        for (opcode, each_k) in [
+            (V_MFMA_F32_16X16X4_F32, 1),
+            (V_MFMA_F32_16X16X16_F16, 4),
+            (V_MFMA_F32_16X16X32_FP8_FP8, 8),
+            (V_MFMA_F32_32X32X8_F16, 4),
+        ] {
+            let shape = shape(opcode, [Format::Fp8, Format::Bf8]).expect("a modelled operation");
+            let size = shape.size;
+            for lane in 0..WAVE {
+                for element in 0..each_k {
+                    let k = each_k * (lane / size) + element;
+                    assert_eq!(shape.element(0, lane % size, k), (lane, element), "{opcode:?}");
+                }
+                for register in 0..size * size / WAVE {
+                    let row = match size {
+                        32 => 8 * (register / 4) % 32 + 4 * (lane / 32) + register % 4,
+                        _ => 4 * (lane / 16) + register % 4,
+                    };
+                    assert_eq!(shape.result(0, row, lane % size), (lane, register), "{opcode:?}");
+                }
+            }
+        }
+    }
+
     /// Every element has a place of its own, and the places fill the registers.
     #[test]
     fn layouts_are_one_to_one() {
