@@ -3,6 +3,7 @@
 use super::WaveInterrupt;
 use super::barrier;
 use super::code::Op;
+use super::indexed;
 use super::scalar::mismatch;
 use super::trap;
 use super::wave::{EXEC, Env, M0, State, Step, Stop, VCC, Wave};
@@ -61,8 +62,15 @@ pub(super) fn sopp(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         | S_WAIT_KMCNT
         | S_WAIT_LOADCNT_DSCNT
         | S_WAIT_STORECNT_DSCNT
-        | S_SET_GPR_IDX_OFF
         | S_WAKEUP => Ok(()),
+        S_SET_GPR_IDX_OFF => {
+            wave.indexes = false;
+            Ok(())
+        }
+        S_SET_GPR_IDX_MODE => {
+            indexed::set_operands(wave, simm16.into());
+            Ok(())
+        }
         S_BRANCH => jump(wave, true),
         S_CBRANCH_SCC0 => jump(wave, !wave.scc),
         S_CBRANCH_SCC1 => jump(wave, wave.scc),

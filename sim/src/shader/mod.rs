@@ -11,6 +11,7 @@
 //! - `scalar`, `control`, `smem`, `registers`, `barrier`: the scalar side; `trap`: traps and exceptions.
 //! - `vector`: the vector ALU; `wmma`, `matrix`: matrices.
 //! - `flat`, `buffer`, `share` (LDS): memory; `place`, `transfer`, `atomic`: what they have in common.
+//! - `indexed`: VGPRs by index.
 //! - `mode`, `float`, `extremes`, `soft`, `fp8`: floating point as MODE asks.
 //!
 //! # What it does not model
@@ -45,6 +46,7 @@ mod float;
 mod fp8;
 mod generation;
 pub(crate) mod host_float;
+mod indexed;
 mod launch;
 mod lds;
 mod matrix;

@@ -2,6 +2,7 @@
 
 use super::code::Op;
 use super::float::{self, f32_to_i32, f32_to_u32};
+use super::indexed;
 use super::mode::Mode;
 use super::registers;
 use super::trap;
@@ -79,6 +80,7 @@ pub(super) fn sop1(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
             wave.set_sgpr64(sdst, wave.pc);
             wave.pc = target;
         }
+        S_SET_GPR_IDX_IDX => indexed::set_index(wave, wave.s32(ssrc0, constant)),
         // Time is not modelled: other waves go on.
         S_SLEEP_VAR => return Err(Stop::Yield),
         S_RFE_B64 => {
@@ -497,6 +499,12 @@ pub(super) fn sopc(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     let Fields::Sopc { ssrc0, ssrc1 } = op.instruction.fields else { return mismatch(op) };
     let opcode = op.instruction.opcode;
     let [first, second, _] = op.constants;
+    if opcode == S_SET_GPR_IDX_ON {
+        indexed::set_index(wave, wave.s32(ssrc0, first));
+        indexed::set_operands(wave, ssrc1.0.into());
+        wave.indexes = true;
+        return Ok(());
+    }
     let (a, b) = (wave.s32(ssrc0, first), wave.s32(ssrc1, second));
     wave.scc = match opcode {
         S_CMP_EQ_I32 | S_CMP_EQ_U32 => a == b,

@@ -9,6 +9,7 @@ use super::barrier::Barriers;
 use super::code::{Code, decode_at};
 use super::generation::Traits;
 use super::host_float;
+use super::indexed;
 use super::launch::{Group, prepare};
 use super::lds::Lds;
 use super::trace::{Trace, Tracer, Watch};
@@ -416,7 +417,10 @@ fn execute(
                 wave.pc = pc + u64::from(op.instruction.size);
                 wave.executed += 1;
                 watch.before(wave);
-                let step = (op.run)(wave, op, env);
+                let step = match wave.indexes {
+                    false => (op.run)(wave, op, env),
+                    true => indexed::run(wave, op, env),
+                };
                 if !matches!(step, Err(Stop::Fault(_))) {
                     watch.after(wave, pc, op);
                 }

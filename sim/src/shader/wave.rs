@@ -130,6 +130,8 @@ pub(super) struct Wave {
     pub(super) trapsts: u32,
     /// Whether trap temporaries can be read without privilege.
     temporaries_readable: bool,
+    /// Whether VGPRs are indexed (MODE.GPR_IDX_EN of gfx9).
+    pub(super) indexes: bool,
     /// Number within its workgroup.
     pub(super) id: u32,
     /// Where its scratch starts.
@@ -155,6 +157,7 @@ impl Wave {
             privileged: false,
             halt: false,
             trapsts: 0,
+            indexes: false,
             temporaries_readable: false,
             id: 0,
             scratch: 0,
@@ -172,6 +175,7 @@ impl Wave {
         self.privileged = false;
         self.halt = false;
         self.trapsts = 0;
+        self.indexes = false;
         self.executed = 0;
     }
 

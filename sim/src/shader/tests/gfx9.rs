@@ -84,7 +84,7 @@ fn real_code_of_gfx90a() {
         include_str!("../../../../isa/tests/data/gfx90a.llvm19.txt"),
         include_str!("../../../../tests/data/isa/gfx90a.tsv"),
         Target::Gfx90a,
-        &["ds_gws_barrier", "s_set_gpr_idx_on"],
+        &["ds_gws_barrier"],
     );
 }
 
@@ -94,7 +94,7 @@ fn real_code_of_gfx942() {
         include_str!("../../../../isa/tests/data/gfx942.llvm19.txt"),
         include_str!("../../../../tests/data/isa/gfx942.tsv"),
         Target::Gfx942,
-        &["s_set_gpr_idx_on", "v_mfma_f32_16x16x8_xf32"],
+        &["v_mfma_f32_16x16x8_xf32"],
     );
 }
 
