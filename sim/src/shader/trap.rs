@@ -36,12 +36,12 @@ pub(super) fn exception(kind: &WaveFaultKind) -> Option<u32> {
 ///
 /// The handler finds the address of the instruction itself (RDNA3 ISA document, "S_TRAP").
 pub(super) fn execute(wave: &mut Wave, op: &Op, env: &Env<'_>, id: u8) -> Step {
-    if !wave.traits.takes_traps {
-        return Err(Stop::not_modelled("s_trap on this generation is not modelled"));
-    }
     let launch = env.launch;
     if !launch.takes_traps() || wave.privileged {
         return Ok(());
+    }
+    if !wave.traits.takes_traps {
+        return Err(Stop::not_modelled("s_trap on this generation is not modelled"));
     }
     if id == 0 {
         return Err(Stop::not_modelled("s_trap 0, which is reserved for the hardware"));
