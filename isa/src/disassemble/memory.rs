@@ -220,7 +220,9 @@ impl Text<'_, '_> {
         }
         let info = opcode.info();
         if matches!(opcode, Opcode::BUFFER_INV | Opcode::BUFFER_WBL2) {
-            return self.cache(glc, false, dlc);
+            // They say the scope, where the bits are named after it; those of gfx90a are not shown.
+            let scoped = self.encoding.cache_names[0] == "sc0";
+            return if scoped { self.cache(glc, false, dlc) } else { Ok(()) };
         }
         if info.dst == OperandKind::None && info.flags.is_empty() {
             return Ok(());
