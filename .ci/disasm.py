@@ -26,8 +26,8 @@ def main():
     for path in sorted(p for tree in trees for p in pathlib.Path(tree).glob("*/v*/wave*/*.hsaco")):
         target, _, wave = path.parts[-4:-1]
         size = ["--mattr=+wavefrontsize64,-wavefrontsize32"] if wave == "wave64" else []
-        llvm = subprocess.run(["llvm-objdump-19", "-d", f"--mcpu={target}", *size, path], stdout=-1, text=True, check=True)
-        ours = subprocess.run([command, "disasm", path], stdout=-1, text=True, check=True)
+        llvm = subprocess.run(["llvm-objdump-19", "-d", f"--mcpu={target}", *size, path], stdout=subprocess.PIPE, text=True, check=True)
+        ours = subprocess.run([command, "disasm", path], stdout=subprocess.PIPE, text=True, check=True)
         for expected, got in itertools.zip_longest(lines(llvm.stdout), lines(ours.stdout)):
             if expected != got:
                 sys.exit(f"{path}: needed {expected!r}, got {got!r}")

@@ -70,13 +70,13 @@ def code(elf):
 
 
 # Machine code: the kernels', cut where it gets long. Their waves soon lose their way, as nothing here is what they expect.
-for machine, target in enumerate(("gfx1151", "gfx1100")):
-    for wave32, size in (1, "wave32"), (0, "wave64"):
+# The numbers are places in selvedge_sim::profile::names().
+for target, machine in {"gfx1151": 0, "gfx1100": 1, "gfx1201": 2, "gfx90a": 4, "gfx906": 5}.items():
+    for wave32, size in ((0, "wave64"),) if target.startswith("gfx9") else ((1, "wave32"), (0, "wave64")):
         for name in ("integer", "half", "f64math", "k05_atomics", "k09_diverge", "wave_reduce", "lds_widths", "calls"):
             path = here.parent / f"kernels/objects/{target}/v5/{size}/{name}.hsaco"
-            if path.exists():
-                head = bytes([machine, wave32 | 2]) + struct.pack("<Q", 0x5e1ed6e)
-                seed("shader", f"{target}-{size}-{name}", head + code(path.read_bytes())[:2048])
+            head = bytes([machine, wave32 | 2]) + struct.pack("<Q", 0x5e1ed6e)
+            seed("shader", f"{target}-{size}-{name}", head + code(path.read_bytes())[:2048])
 
 
 # Command streams. What the bytes in front mean is said at the top of each target.

@@ -76,8 +76,8 @@ fuzz_target!(|bytes: &[u8]| {
         program: CODE,
         rsrc1: 0x3f | number() & 0xff << 12 | 1 << 21 | 1 << 23, // all VGPRs; any rounding and denormal modes
         rsrc2: u32::from(scratch) | 16 << 1 | 7 << 7 | u32::from(choices & 4 != 0) << 6 | 2 << 11,
-        rsrc3: 0,
-        wave32: choices & 1 != 0,
+        rsrc3: 0x3f, // accumulation registers behind 256 others
+        wave32: choices & 1 != 0 && !board.gpu.name.starts_with("gfx9"),
         user_data,
         grid: [80, 2, 1],
         workgroup: [if choices & 8 != 0 { 80 } else { 20 }, 1, 1],

@@ -88,6 +88,11 @@ impl Target {
         Target::Gfx950,
     ];
 
+    /// Whether there are waves of 32 lanes: not on gfx9.
+    pub const fn has_wave32(self) -> bool {
+        matches!(self.generation(), Generation::Gfx11 | Generation::Gfx11_5 | Generation::Gfx12)
+    }
+
     /// LLVM's name, e.g. `gfx1151`.
     pub const fn name(self) -> &'static str {
         match self {

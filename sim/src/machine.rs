@@ -11,6 +11,7 @@ use crate::memory::Backing;
 use crate::profile::{self, Board, ContextSave, Gpu, Kernel};
 use selvedge_sys::Errno;
 use std::io;
+use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use thiserror::Error;
@@ -366,7 +367,8 @@ impl Shared {
     pub(crate) fn refuse(&self, what: String) -> Errno {
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         if refusals.len() < Machine::MAX_REFUSALS && !refusals.contains(&what) {
-            eprintln!("simulated machine: not modelled: {what}");
+            // Who cannot read it still gets the errno.
+            let _ = writeln!(std::io::stderr(), "simulated machine: not modelled: {what}");
             refusals.push(what);
         }
         Errno::ENOSYS

@@ -88,6 +88,8 @@ pub(super) struct Traits {
     /// Lane permutations of DS reach all lanes of wave64 (RDNA4 ISA document, DS_PERMUTE_B32), not only the 32 of
     /// the pass.
     pub(super) permutes_whole_wave: bool,
+    /// RSRC2 bit 6 is TRAP_PRESENT; gfx12 has another meaning for it, and its waves always take traps.
+    pub(super) trap_present: bool,
     /// What Linux's trap handler does is modelled.
     pub(super) takes_traps: bool,
 }
@@ -151,6 +153,7 @@ static GFX11: Traits = Traits {
     architected_ids: false,
     float_switches: true,
     permutes_whole_wave: false,
+    trap_present: true,
     takes_traps: true,
 };
 
@@ -176,6 +179,7 @@ static GFX12: Traits = Traits {
     architected_ids: true,
     float_switches: false,
     permutes_whole_wave: true,
+    trap_present: false,
     takes_traps: false,
 };
 
@@ -197,6 +201,7 @@ const GFX906: Traits = Traits {
     architected_ids: false,
     float_switches: true,
     permutes_whole_wave: true,
+    trap_present: true,
     takes_traps: false,
 };
 

@@ -4,8 +4,6 @@
 //! bit for it is not shown by `s_getreg_b32`.
 
 use super::code::Op;
-use super::generation::Registers;
-use super::operands;
 use super::wave::{Env, M0, Step, Stop, Wave};
 use amdgpu_isa::{Fields, Opcode, Src};
 
@@ -29,7 +27,7 @@ pub(super) fn set_operands(wave: &mut Wave, operands: u32) {
 pub(super) fn run(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     let Fields::Valu(mut valu) = op.instruction.fields else {
         return match op.instruction.fields {
-            Fields::Vop3p { .. } | Fields::Vopd { .. } => Err(refused(op)),
+            Fields::Vop3p { .. } | Fields::Vopd { .. } | Fields::Matrix { .. } => Err(refused(op)),
             _ => (op.run)(wave, op, env),
         };
     };
@@ -41,16 +39,25 @@ pub(super) fn run(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     if let Some(register) = valu.src[0].vgpr()
         && operands & 1 != 0
     {
-        valu.src[0] = Src(256 + ((u32::from(register) + index).min(255)) as u16);
+        valu.src[0] = Src(256 + u16::from(indexed(wave, register, index)?));
     }
     if operands & DESTINATION != 0 {
-        valu.vdst = (u32::from(valu.vdst) + index).min(255) as u8;
+        valu.vdst = indexed(wave, valu.vdst, index)?;
     }
     let mut op = *op;
     op.instruction.fields = Fields::Valu(valu);
-    let vgprs = wave.vgprs();
-    operands::check(&op.instruction, Registers { vgprs, all: vgprs }, wave.halves == 1)?;
     (op.run)(wave, &op, env)
+}
+
+/// The register that an index leads to.
+fn indexed(wave: &Wave, register: u8, index: u32) -> Result<u8, Stop> {
+    let (sum, allocated) = (u32::from(register) + index, wave.vgprs());
+    match u8::try_from(sum) {
+        Ok(register) if usize::from(register) < allocated => Ok(register),
+        _ => Err(Stop::not_modelled(format!(
+            "v{register} with index {index}, but the dispatch allocates {allocated} VGPRs to a wave"
+        ))),
+    }
 }
 
 fn refused(op: &Op) -> Stop {

@@ -1,7 +1,7 @@
 //! The shader core: runs the waves of a dispatch.
 //!
-//! RDNA3, RDNA3.5 and RDNA4 (gfx11, gfx11.5, gfx12), wave32 and wave64; gfx906, gfx908, gfx90a and gfx942, which have
-//! wave64 only. The semantics are those of AMD's "RDNA3 Instruction Set Architecture" reference guide (2023-02), here
+//! RDNA3, RDNA3.5 and RDNA4 (gfx11, gfx11.5, gfx12), wave32 and wave64; gfx906, gfx908, gfx90a, gfx942 and gfx950, which
+//! have wave64 only. The semantics are those of AMD's "RDNA3 Instruction Set Architecture" reference guide (2023-02), here
 //! "RDNA3 ISA document", and of those of the other generations; `generation` has what the generations do differently.
 //!
 //! - `trace`: what each instruction did, for people.
@@ -297,5 +297,9 @@ fn start(
         let text = format!("the shader core does not execute the instructions of {}", gpu.name);
         return Err(WaveFault::before_start(launch, text));
     };
+    if launch.wave32 && !target.has_wave32() {
+        let text = format!("waves of 32 lanes, which {} does not have", gpu.name);
+        return Err(WaveFault::before_start(launch, text));
+    }
     schedule::Dispatch::new(gpu, target, launch, memory, outside, trace).run(threads)
 }

@@ -338,7 +338,9 @@ impl<'a> Worker<'a> {
                     None => execute(wave, &mut self.code, env, &mut ()),
                     Some(tracer) => {
                         tracer.workgroup = resident.group.id;
-                        execute(wave, &mut self.code, env, tracer)
+                        let result = execute(wave, &mut self.code, env, tracer);
+                        tracer.flush();
+                        result
                     }
                 };
                 let executed = wave.executed - before;

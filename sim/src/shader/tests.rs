@@ -111,7 +111,10 @@ impl Rig {
             wide: false,
             invalidate_code: false,
         };
-        (op.run)(&mut self.wave, op, &mut env)
+        match self.wave.indexes {
+            false => (op.run)(&mut self.wave, op, &mut env),
+            true => super::indexed::run(&mut self.wave, op, &mut env),
+        }
     }
 
     /// Executes one instruction on VGPRs 1 to 5 and tells VGPR 0 of lane 0.

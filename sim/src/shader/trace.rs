@@ -46,7 +46,10 @@ impl Trace {
                 Ok(file) => Some(Trace::new(BufWriter::new(file))),
                 Err(error) => {
                     let path = path.display();
-                    eprintln!("selvedge-sim: no trace: {VARIABLE}={path}: {error}");
+                    let _ = writeln!(
+                        io::stderr(),
+                        "selvedge-sim: no trace: {VARIABLE}={path}: {error}"
+                    );
                     None
                 }
             }
@@ -111,6 +114,11 @@ impl<'a> Tracer<'a> {
         }
     }
 
+    /// What was written goes out, so that a process that is killed leaves it behind.
+    pub(super) fn flush(&self) {
+        self.trace.write("", true);
+    }
+
     fn line(&mut self, wave: &Wave, pc: u64, instruction: &Instruction) -> fmt::Result {
         let text = disassemble(instruction, self.target, self.wave32);
         write!(self.text, "{:?} wave {} {pc:#x}: {text} |", self.workgroup, wave.id)?;
@@ -127,9 +135,13 @@ impl<'a> Tracer<'a> {
                 continue;
             }
             let (register, first) = (index / wave.halves, index % wave.halves * LANES);
+            let (file, register) = match register.checked_sub(wave.vgprs()) {
+                Some(accumulator) => ('a', accumulator),
+                None => ('v', register),
+            };
             for (lane, (new, old)) in new.iter().zip(old).enumerate() {
                 if new != old {
-                    write!(self.text, " v{register}[{}]={new:#x}", first + lane)?;
+                    write!(self.text, " {file}{register}[{}]={new:#x}", first + lane)?;
                 }
             }
         }

@@ -37,7 +37,8 @@ pub(super) fn exception(kind: &WaveFaultKind) -> Option<u32> {
 /// The handler finds the address of the instruction itself (RDNA3 ISA document, "S_TRAP").
 pub(super) fn execute(wave: &mut Wave, op: &Op, env: &Env<'_>, id: u8) -> Step {
     let launch = env.launch;
-    if !launch.takes_traps() || wave.privileged {
+    let takes_none = wave.traits.trap_present && !launch.takes_traps();
+    if takes_none || wave.privileged {
         return Ok(());
     }
     if !wave.traits.takes_traps {
@@ -52,7 +53,7 @@ pub(super) fn execute(wave: &mut Wave, op: &Op, env: &Env<'_>, id: u8) -> Step {
 /// Raises an exception, at the instruction at `pc`.
 pub(super) fn raise(wave: &mut Wave, launch: &Launch, pc: u64, exception: u32) {
     wave.trapsts |= exception;
-    if launch.takes_traps() && !wave.privileged {
+    if wave.traits.takes_traps && launch.takes_traps() && !wave.privileged {
         // How it goes on is in its state.
         let _ = enter(wave, launch, pc, 0);
     } else {

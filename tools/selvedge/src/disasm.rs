@@ -127,7 +127,8 @@ fn object(out: &mut impl Write, object: &CodeObject, kernel: Option<&str>) -> Re
     let of_range =
         labels.iter().rev().find(|label| label.offset <= range.start && label.wave.is_some());
     let first = of_range.or(labels.iter().find(|label| label.wave.is_some()));
-    let mut wave = first.and_then(|label| label.wave).unwrap_or(32);
+    let usual = if target.has_wave32() { 32 } else { 64 };
+    let mut wave = first.and_then(|label| label.wave).unwrap_or(usual);
     writeln!(out, "; {}: {}", object.name(), object.target())?;
     for code in object.image().segments().iter().filter(|segment| segment.execute) {
         segment(out, target, code, &range, &labels, &mut wave)?;
@@ -141,27 +142,32 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let archive = Archive::open(&bytes, &file)?;
     let wanted = |entry: &Entry<'_>| match &options.target {
         None => true,
-        Some(name) => entry.target().is_some_and(|target| target.to_string() == *name),
+        Some(name) => crate::is_for(entry, name),
     };
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let mut missing = None;
+    let mut left_out = Vec::new();
     let mut printed = false;
     for entry in archive.code_objects().filter(wanted) {
-        let parsed = entry.parse()?;
-        match object(&mut out, &parsed, options.kernel.as_deref()) {
+        let parsed = entry.parse().map_err(Error::from);
+        match parsed.and_then(|parsed| object(&mut out, &parsed, options.kernel.as_deref())) {
             Ok(()) => printed = true,
-            Err(error) if error.is::<CodeError>() => missing = Some(error), // the kernel is in another object
-            Err(error) => return quiet(error),
+            Err(error) if error.is::<std::io::Error>() => return quiet(error),
+            Err(error) => left_out.push(error),
         }
     }
     if printed {
-        return out.flush().map_err(Error::from).or_else(quiet);
+        // A kernel is in one of several objects; without one all of them were asked for.
+        let mut told = left_out.iter().filter(|_| options.kernel.is_none());
+        let written = told.try_for_each(|error| writeln!(out, "; left out: {error}"));
+        return written.and_then(|()| out.flush()).map_err(Error::from).or_else(quiet);
     }
-    Err(missing.unwrap_or_else(|| {
-        let target = options.target.as_deref().map_or(String::new(), |name| format!(" for {name}"));
-        format!("{file}: no code object{target} in it; `selvedge inspect` lists what there is")
-            .into()
-    }))
+    if !left_out.is_empty() {
+        let all: Vec<String> = left_out.iter().map(ToString::to_string).collect();
+        return Err(all.join("\n").into());
+    }
+    let target = options.target.as_deref().map_or(String::new(), |name| format!(" for {name}"));
+    Err(format!("{file}: no code object{target} in it; `selvedge inspect` lists what there is")
+        .into())
 }
 
 /// A reader that has seen enough and closed the pipe is no failure.

@@ -201,7 +201,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let archive = Archive::open(&bytes, &file)?;
     let wanted = |entry: &Entry<'_>| match &options.target {
         None => true,
-        Some(name) => entry.target().is_some_and(|target| target.to_string() == *name),
+        Some(name) => crate::is_for(entry, name),
     };
     let entries = archive.entries().filter(wanted).map(EntryReport::new);
     let report = Report { file, entries: entries.collect::<Result<_, _>>()? };

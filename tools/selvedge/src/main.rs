@@ -69,12 +69,24 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("selvedge: {error}");
+            complain(&format!("selvedge: {error}"));
             let usage = error.is::<run::UsageError>()
                 || error.downcast_ref::<decode::Error>().is_some_and(decode::Error::is_usage);
             ExitCode::from(if usage { USAGE } else { 1 })
         }
     }
+}
+
+/// Whether an entry is for a target, given by its processor (`gfx90a`) or with features (`gfx90a:xnack-`).
+fn is_for(entry: &selvedge::code::Entry<'_>, name: &str) -> bool {
+    entry
+        .target()
+        .is_some_and(|target| target.to_string() == name || target.processor.to_string() == name)
+}
+
+/// Prints a line for people. When nobody can read it, that changes nothing of the result.
+fn complain(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Prints a result. A reader that has seen enough and closed the pipe is no failure.

@@ -251,7 +251,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     };
     let say = |text: &str| {
         if options.verbose {
-            eprintln!("{text}");
+            crate::complain(text);
         }
     };
     say(&format!("device: {device}"));

@@ -42,6 +42,13 @@ fn named_barriers_are_refused() {
     rig.execute(&[0xbe80_4ec2]).unwrap();
 }
 
+/// Its waves always take traps.
+#[test]
+fn traps_are_refused() {
+    let mut rig = Rig::gfx12(true);
+    assert_eq!(rig.refusal(&[0xbf90_0002]), "s_trap on this generation is not modelled");
+}
+
 #[test]
 fn workgroup_ids_are_in_trap_temporaries_that_cannot_be_written() {
     let mut rig = Rig::gfx12(true);

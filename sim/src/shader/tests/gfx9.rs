@@ -133,6 +133,25 @@ fn dpp_moves_across_the_wave() {
 }
 
 #[test]
+fn registers_by_index() {
+    let mut rig = numbered();
+    rig.wave.set_sgpr(0, 1);
+    rig.execute(&[0xbf11_0900]).unwrap(); // s_set_gpr_idx_on s0, gpr_idx(SRC0,DST)
+    rig.execute(&[0x7e04_0301]).unwrap(); // v_mov_b32 v2, v1, which is v3, v2
+    assert_eq!(lanes(&rig, 3), lanes(&rig, 2));
+    assert_ne!(lanes(&rig, 3), lanes(&rig, 1));
+    assert_eq!(rig.refusal(&[0x6802_0702]), "V_ADD_NC_U32 with indexed registers is not modelled");
+    rig.wave.set_sgpr(0, 255);
+    rig.execute(&[0xbf11_0900]).unwrap();
+    assert_eq!(
+        rig.refusal(&[0x7e04_0301]),
+        "v1 with index 255, but the dispatch allocates 4 VGPRs to a wave"
+    );
+    rig.execute(&[0xbf9c_0000]).unwrap(); // s_set_gpr_idx_off
+    rig.execute(&[0x7e04_0302]).unwrap(); // v_mov_b32 v2, v2
+}
+
+#[test]
 fn permutes_reach_the_whole_wave() {
     let mut rig = numbered();
     rig.execute(&[0xd87e_0000, 0x0000_0102]).unwrap(); // ds_bpermute_b32 v0, v2, v1
