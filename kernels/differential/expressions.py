@@ -238,7 +238,8 @@ class Expressions:
         if way < 91 and t.bits >= 32 and t.kind == "u":
             return Expression(t, f"{self.pick(['clz', 'ctz'])}_{t}({{0}})", [sub()])
         if way < 93:
-            return Expression(t, f"({t})__builtin_popcountl((ulong)({t.integer}){{0}})", [sub()])
+            count = "ones" if t.bits == 64 else "__builtin_popcountl"
+            return Expression(t, f"({t}){count}((ulong)({t.integer}){{0}})", [sub()])
         if way < 95 and t.bits > 8 and t.kind == "u":
             return Expression(t, f"({t})__builtin_bswap{t.bits}({{0}})", [sub()])
         if way < 97 and t.kind == "u":

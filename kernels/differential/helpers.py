@@ -72,6 +72,8 @@ def definitions():
     for t, suffix in ((NAMED["uint"], ""), (NAMED["ulong"], "l")):
         for name in ("clz", "ctz"):
             found[f"{name}_{t}"] = f"{t} {name}_{t}({t} x) {{ return x ? ({t})__builtin_{name}{suffix}(x) : {t.bits}; }}"
+    # clang 19 takes the upper half of `x | ~ones` for that of x; it must not see that ones is a small number.
+    found["ones"] = "__attribute__((noinline)) uint ones(ulong x) { return (uint)__builtin_popcountl(x); }"
     half = NAMED["half"]
     found["fma_half"] = FMA_HALF
     for lanes in LANES[1:]:
