@@ -222,12 +222,13 @@ class Expressions:
             return Expression(t, f"bits_{real}({{0}})", [sub(real)])
         if way < 81:
             lanes = self.pick([2, 3, 4])
-            child = sub(t.vector(lanes))
             if lanes != 3 and self.chance(30):
-                # Not by a lane's own index: of a vector that all lanes load from one place, clang 19 at -O1 and above
-                # loads the element of the first lane's index for all of them.
-                index = self.expression(UINT, replace(scope, uniform=True), depth)
-                return Expression(t, f"({{0}})[{{1}} & {lanes - 1}]", [child, index])
+                # The same vector and index in all lanes: where either differs, clang 19 at -O1 and above takes the
+                # element that the first lane reads for all of them.
+                same = replace(scope, uniform=True)
+                parts = [self.expression(t.vector(lanes), same, depth), self.expression(UINT, same, depth)]
+                return Expression(t, f"({{0}})[{{1}} & {lanes - 1}]", parts)
+            child = sub(t.vector(lanes))
             return Expression(t, f"({{0}}).s{self.number(0, lanes)}", [child])
         if way < 85:
             return Expression(t, f"__builtin_elementwise_{self.pick(['min', 'max', 'add_sat', 'sub_sat'])}({{0}}, {{1}})", [sub(), sub()])
