@@ -205,6 +205,16 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     };
     let entries = archive.entries().filter(wanted).map(EntryReport::new);
     let report = Report { file, entries: entries.collect::<Result<_, _>>()? };
+    if let (Some(name), []) = (&options.target, report.entries.as_slice()) {
+        let targets: Vec<String> =
+            archive.entries().filter_map(|e| e.target().map(|target| target.to_string())).collect();
+        return Err(format!(
+            "{}: no code object is for {name}; there is {}",
+            report.file,
+            targets.join(", ")
+        )
+        .into());
+    }
     if options.json {
         return crate::print(&format!("{}\n", serde_json::to_string_pretty(&report)?));
     }

@@ -4,6 +4,8 @@ use crate::Error;
 use clap::ArgMatches;
 use selvedge::{Argument, Buffer, Device, Geometry, Placement, StreamOptions};
 use serde::Serialize;
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -38,7 +40,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "VALUE", allow_negative_numbers = true, value_parser = integer64)]
     i64: Vec<u64>,
     /// A 32-bit float argument
-    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true, value_parser = float32)]
     f32: Vec<f32>,
     /// Bytes of local memory for a `local` pointer argument
     #[arg(long, value_name = "BYTES")]
@@ -46,7 +48,7 @@ pub(crate) struct Options {
     /// A buffer read from a file
     #[arg(long, value_name = "PATH:BYTES", value_parser = file)]
     r#in: Vec<File>,
-    /// A buffer read from a file and written back
+    /// A buffer read from a file and written back to the same bytes of it
     #[arg(long, value_name = "PATH:BYTES", value_parser = file)]
     inout: Vec<File>,
     /// A zeroed buffer written to a file
@@ -141,6 +143,14 @@ fn integer64(text: &str) -> Result<u64, String> {
     signed.or(u64::try_from(value)).map_err(|_| format!("{text} has more than 64 bits"))
 }
 
+fn float32(text: &str) -> Result<f32, String> {
+    let value: f32 = text.parse().map_err(|_| "write a number".to_owned())?;
+    if value.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return Err(format!("{text} is beyond what 32 bits can hold; infinity is written inf"));
+    }
+    Ok(value)
+}
+
 impl Options {
     /// Takes over the order in which the arguments stood.
     pub(crate) fn note_order(&mut self, matches: &ArgMatches) {
@@ -154,10 +164,38 @@ impl Options {
     }
 }
 
+/// A file that a buffer's contents go to. It is opened before the kernel runs.
+struct Output<'a> {
+    path: &'a Path,
+    file: std::fs::File,
+    /// The file ends where the buffer ends.
+    whole: bool,
+}
+
+impl<'a> Output<'a> {
+    fn open(path: &'a Path, whole: bool) -> Result<Output<'a>, Error> {
+        // What is there stays until there is something better.
+        let options = OpenOptions::new().write(true).create(whole).truncate(false).open(path);
+        let file = options.map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Output { path, file, whole })
+    }
+
+    fn write(&mut self, contents: &[u8]) -> Result<(), Error> {
+        let written = self.file.write_all(contents).and_then(|()| {
+            // A pipe or a terminal has no length.
+            if self.whole && self.file.metadata()?.is_file() {
+                self.file.set_len(contents.len() as u64)?;
+            }
+            Ok(())
+        });
+        written.map_err(|error| format!("{}: {error}", self.path.display()).into())
+    }
+}
+
 /// One kernel argument, ready.
 enum Prepared<'a> {
-    /// Copies of a buffer to rotate through, and the file its contents go to in the end.
-    Buffers(Vec<Buffer>, Option<&'a Path>),
+    /// Copies of a buffer to rotate through, and where its contents go in the end.
+    Buffers(Vec<Buffer>, Option<Output<'a>>),
     I32(u32),
     I64(u64),
     F32(f32),
@@ -186,13 +224,14 @@ impl<'a> Prepared<'a> {
             }
             "inout" => {
                 let file = &options.inout[index];
-                Prepared::Buffers(vec![device.allocate_from(&read(file)?)?], Some(&file.path))
+                let buffer = device.allocate_from(&read(file)?)?;
+                Prepared::Buffers(vec![buffer], Some(Output::open(&file.path, false)?))
             }
             _ => {
                 let file = &options.out[index];
                 let buffer = device.allocate(file.bytes, Placement::Host)?;
                 buffer.fill(0)?;
-                Prepared::Buffers(vec![buffer], Some(&file.path))
+                Prepared::Buffers(vec![buffer], Some(Output::open(&file.path, true)?))
             }
         })
     }
@@ -264,7 +303,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let kernel = executable.kernel(&options.kernel)?;
     say(&format!("kernel: {} at {:#x}", kernel.name(), kernel.address()));
 
-    let prepared: Vec<Prepared<'_>> = options
+    let mut prepared: Vec<Prepared<'_>> = options
         .order
         .iter()
         .map(|&position| Prepared::new(options, &device, position))
@@ -284,11 +323,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     stream.synchronize(timeout)?;
     let total = start.elapsed();
 
-    for argument in &prepared {
-        if let Prepared::Buffers(buffers, Some(path)) = argument {
+    for argument in &mut prepared {
+        if let Prepared::Buffers(buffers, Some(output)) = argument {
             let contents: Vec<u8> = buffers[0].read()?;
-            std::fs::write(path, &contents).map_err(|e| format!("{}: {e}", path.display()))?;
-            say(&format!("wrote {} bytes to {}", contents.len(), path.display()));
+            output.write(&contents)?;
+            say(&format!("wrote {} bytes to {}", contents.len(), output.path.display()));
         }
     }
     let total_ms = total.as_secs_f64() * 1e3;

@@ -169,7 +169,8 @@ fn run_keeps_the_order_of_arguments() {
     let y = scratch.file("y");
     let x = scratch.file("x");
     let floats = |value: f32| value.to_le_bytes().repeat(64);
-    std::fs::write(&y, floats(1.0)).unwrap();
+    // The kernel's buffer is the start of the file; what follows stays.
+    std::fs::write(&y, [floats(1.0), vec![7; 9]].concat()).unwrap();
     std::fs::write(&x, floats(2.0)).unwrap();
     let code = object("k02_saxpy");
     succeeds(&[
@@ -193,7 +194,7 @@ fn run_keeps_the_order_of_arguments() {
         "--i32",
         "64",
     ]);
-    assert_eq!(std::fs::read(&y).unwrap(), floats(-6.0));
+    assert_eq!(std::fs::read(&y).unwrap(), [floats(-6.0), vec![7; 9]].concat());
 }
 
 #[test]
@@ -215,7 +216,9 @@ fn mistakes_are_64_and_failures_are_1() {
         (&["--grid", "64", "--block", "64", "--rotate-input", "0:2"], 64, "0 inputs"),
         (&["--grid", "64", "--block", "64", "--in", "nofile"], 64, "PATH:BYTES"),
         (&["--grid", "64", "--block", "64", "--i32", "4294967296"], 64, "32 bits"),
+        (&["--grid", "64", "--block", "64", "--f32", "1e50"], 64, "1e50"),
         (&["--grid", "64", "--block", "64", "--device", "gpu"], 64, "gpu"),
+        (&["--grid", "64", "--block", "64", "--out", "/nonexistent/o:4"], 1, "/nonexistent/o"),
         (&["--grid", "64", "--block", "64", "--in", "/nonexistent:4"], 1, "/nonexistent"),
         (&["--grid", "64", "--block", "64", "--i32", "1"], 1, "takes 4 arguments, 1 were given"),
     ] {
@@ -224,6 +227,8 @@ fn mistakes_are_64_and_failures_are_1() {
         let error = fails(&arguments, status);
         assert!(error.contains(text), "{more:?}: {error}");
     }
+    let error = fails(&["inspect", "--target", "gfx90a", code], 1);
+    assert!(error.contains("gfx90a") && error.contains("gfx1151"), "{error}");
     fails(&[], 64);
     fails(&["explode"], 64);
     assert!(succeeds(&["--version"]).starts_with("selvedge "));
