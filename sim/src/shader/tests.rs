@@ -2,6 +2,7 @@
 
 mod addresses;
 mod atomics;
+mod coverage;
 mod floats;
 mod gfx12;
 mod gfx9;
