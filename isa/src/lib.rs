@@ -8,7 +8,8 @@
 //!
 //! Generations differ in tables (opcode numbers, field positions, names), not in code. Known are gfx11,
 //! gfx11.5 and gfx12, without images, ray tracing, typed buffers, exports and LDS parameter loads, and
-//! gfx906, gfx908, gfx90a, gfx942 and gfx950, without images, exports and parameter interpolation.
+//! gfx10.3, gfx906, gfx908, gfx90a, gfx942 and gfx950, without images, ray tracing, exports and parameter
+//! interpolation.
 #![no_std]
 #![forbid(unsafe_code)]
 

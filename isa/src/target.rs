@@ -9,6 +9,8 @@ use crate::{Flags, Opcode};
 /// Processors that share one instruction encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Generation {
+    /// RDNA2: gfx1030–gfx1036.
+    Gfx10_3,
     /// RDNA3: gfx1100–gfx1103.
     Gfx11,
     /// RDNA3.5: gfx1150–gfx1153, gfx11 with scalar floating point.
@@ -30,6 +32,22 @@ pub enum Generation {
 /// A processor, named as LLVM's `-mcpu` names it (LLVM's AMDGPUUsage document, table "Processors").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
+    /// Any of gfx1030–gfx1036.
+    Gfx10_3Generic,
+    /// Navi 21.
+    Gfx1030,
+    /// Navi 22.
+    Gfx1031,
+    /// Navi 23.
+    Gfx1032,
+    /// Van Gogh.
+    Gfx1033,
+    /// Navi 24.
+    Gfx1034,
+    /// Rembrandt.
+    Gfx1035,
+    /// Raphael.
+    Gfx1036,
     /// Any of gfx1100–gfx1153: what all of them execute.
     Gfx11Generic,
     /// Navi 31.
@@ -69,6 +87,14 @@ pub enum Target {
 impl Target {
     /// Every target.
     pub const ALL: &'static [Target] = &[
+        Target::Gfx10_3Generic,
+        Target::Gfx1030,
+        Target::Gfx1031,
+        Target::Gfx1032,
+        Target::Gfx1033,
+        Target::Gfx1034,
+        Target::Gfx1035,
+        Target::Gfx1036,
         Target::Gfx11Generic,
         Target::Gfx1100,
         Target::Gfx1101,
@@ -90,12 +116,23 @@ impl Target {
 
     /// Whether there are waves of 32 lanes: not on gfx9.
     pub const fn has_wave32(self) -> bool {
-        matches!(self.generation(), Generation::Gfx11 | Generation::Gfx11_5 | Generation::Gfx12)
+        matches!(
+            self.generation(),
+            Generation::Gfx10_3 | Generation::Gfx11 | Generation::Gfx11_5 | Generation::Gfx12
+        )
     }
 
     /// LLVM's name, e.g. `gfx1151`.
     pub const fn name(self) -> &'static str {
         match self {
+            Target::Gfx10_3Generic => "gfx10-3-generic",
+            Target::Gfx1030 => "gfx1030",
+            Target::Gfx1031 => "gfx1031",
+            Target::Gfx1032 => "gfx1032",
+            Target::Gfx1033 => "gfx1033",
+            Target::Gfx1034 => "gfx1034",
+            Target::Gfx1035 => "gfx1035",
+            Target::Gfx1036 => "gfx1036",
             Target::Gfx11Generic => "gfx11-generic",
             Target::Gfx1100 => "gfx1100",
             Target::Gfx1101 => "gfx1101",
@@ -119,6 +156,14 @@ impl Target {
     /// The encoding this processor decodes.
     pub const fn generation(self) -> Generation {
         match self {
+            Target::Gfx10_3Generic
+            | Target::Gfx1030
+            | Target::Gfx1031
+            | Target::Gfx1032
+            | Target::Gfx1033
+            | Target::Gfx1034
+            | Target::Gfx1035
+            | Target::Gfx1036 => Generation::Gfx10_3,
             Target::Gfx11Generic
             | Target::Gfx1100
             | Target::Gfx1101
@@ -136,13 +181,13 @@ impl Target {
         }
     }
 
-    /// Whether the operation's 16-bit result clears the rest of its register. gfx9 does so, but for the operations that
-    /// select halves (LLVM's GCNSubtarget.cpp, `zeroesHigh16BitsOfDest`).
+    /// Whether the operation's 16-bit result clears the rest of its register. Only gfx9 does so, but for the operations
+    /// that select halves (LLVM's GCNSubtarget.cpp, `zeroesHigh16BitsOfDest`).
     pub fn clears_high_half(self, opcode: Opcode) -> bool {
         let info = opcode.info();
         let encoding = Encoding::of(self.generation());
         let selects = info.flags.contains(Flags::OP_SEL) && !encoding.no_op_sel.contains(&opcode);
-        !encoding.true16 && info.dst.is_16_bit() && !selects
+        !encoding.true16 && !encoding.preserves_high_half && info.dst.is_16_bit() && !selects
     }
 
     /// The target with this LLVM name (`gfx1151`), or `None`.
@@ -155,6 +200,13 @@ impl Target {
     /// `drivers/gpu/drm/amd/amdkfd/kfd_device.c`, `kgd2kfd_probe`).
     pub fn from_gfx_target_version(version: u32) -> Option<Target> {
         Some(match version {
+            100300 => Target::Gfx1030,
+            100301 => Target::Gfx1031,
+            100302 => Target::Gfx1032,
+            100303 => Target::Gfx1033,
+            100304 => Target::Gfx1034,
+            100305 => Target::Gfx1035,
+            100306 => Target::Gfx1036,
             110000 => Target::Gfx1100,
             110001 => Target::Gfx1101,
             110002 => Target::Gfx1102,

@@ -432,6 +432,61 @@ def gfx9_buffer(bits):
         return (base | offset | addressing << 12 | (0 if bits else f.bits(7) << 19), second, 0)
     return make
 
+def gfx10_smem(f, base):
+    """The policy bits glc and dlc at 16 and 14."""
+    low, second, _ = smem(f, base)
+    cache = f.chance(0.3) << 16 | f.chance(0.3) << 14
+    return (low & ~0x6000 | cache, second, 0)
+
+
+def gfx10_short(sources):
+    """DPP, or SDWA as on gfx9 with the registers of gfx11."""
+    plain = short(sources)
+
+    def make(f, base):
+        word, second, _ = plain(f, base)
+        if f.chance(0.25):
+            src0, second = gfx9_sdwa(f, sources == "c")
+            if sources == "1" and f.chance(0.9):
+                second &= 0xFFFFFF  # no second source
+            word = word & ~0x1FF | src0
+        return (word, second, 0)
+    return make
+
+
+def gfx10_flat(f, base):
+    """Twelve bits of offset, of FLAT eleven."""
+    offset = 0 if f.chance(0.3) else f.bits(12)
+    if not base & 0xC000 and f.chance(0.98):
+        offset &= 0x7FF
+    saddr = f.r.choice([125, 125, 125, 127]) if f.chance(0.5) else f.sgpr()
+    used = f.bits(4)
+    addr, data, vdst = ((f.vgpr() if used >> index & 1 or f.chance(0.5) else 0) for index in range(3))
+    cache = f.bits(2) << 16 | f.chance(0.5) << 12 if f.chance(0.4) else 0
+    lds = f.chance(0.1) << 13
+    return (base | cache | lds | offset, vdst << 24 | f.chance(0.05) << 23 | saddr << 16 | data << 8 | addr, 0)
+
+
+def gfx10_buffer(typed):
+    def make(f, base):
+        offset = 0 if f.chance(0.3) else f.bits(12)
+        soffset = 125 if f.chance(0.3) else f.ssrc()
+        addressing = f.bits(2) if f.chance(0.7) else 0
+        second = soffset << 24 | f.r.randrange(27) << 16 | f.vgpr() << 8
+        if addressing or f.chance(0.3):
+            second |= f.vgpr()
+        if f.chance(0.4):  # glc, dlc; slc
+            base |= f.bits(2) << 14
+            second |= f.chance(0.5) << 22
+        second |= f.chance(0.05) << 23  # tfe
+        if typed:
+            base |= (f.bits(7) if f.chance(0.7) else 0) << 19
+            second |= f.bits(1) << 21  # the opcode's highest bit
+        elif f.chance(0.1):
+            base |= 1 << 16  # lds
+        return (base | offset | addressing << 12, second, 0)
+    return make
+
 
 # name: first opcode number's dword, opcode shift and width, maker, cases kept
 FORMATS = {
@@ -487,6 +542,20 @@ FORMATS_GFX9 = {
     "mtbuf": (0xE8000000, 15, 4, gfx9_buffer(0), 24),
 }
 
+# gfx10: scalar formats as on gfx11, others between gfx9 and gfx11. Typed buffers' highest opcode bit is elsewhere.
+FORMATS_GFX10 = {
+    **{name: FORMATS[name] for name in ("sop1", "sop2", "sopc", "sopk", "sopp", "vop3", "vop3p", "ds")},
+    "smem": (0xF4000000, 18, 8, gfx10_smem, 8),
+    "vop1": (0x7E000000, 9, 8, gfx10_short("1"), 12),
+    "vop2": (0x00000000, 25, 6, gfx10_short("2"), 16),
+    "vopc": (0x7C000000, 17, 8, gfx10_short("c"), 6),
+    "flat": (0xDC000000, 18, 7, gfx10_flat, 6),
+    "scratch": (0xDC004000, 18, 7, gfx10_flat, 9),
+    "global": (0xDC008000, 18, 7, gfx10_flat, 6),
+    "mubuf": (0xE0000000, 18, 8, gfx10_buffer(False), 6),
+    "mtbuf": (0xE8000000, 16, 3, gfx10_buffer(True), 60),
+}
+
 # Operations of gfx12 that LLVM 19 does not know: format and number.
 LATER_GFX12 = [("sop1", 83), ("vop3", 784), ("vopd", 12), ("vopd", 13), ("ds", 20), ("ds", 205)]
 
@@ -510,8 +579,11 @@ def write(path, cpu, wave64, scale, formats=FORMATS, features="", version="19", 
                 continue  # VOP3P
             if name == "sop2" and word >> 28 >= 0xB or name == "sopk" and word >> 23 >= 0x17D or name == "vop2" and number >= 0x3E:
                 continue  # another format's prefix
-            if formats is FORMATS_GFX9:  # LLVM has some operations without operands only if all else is zero
+            # LLVM has some operations without operands only if all else is zero
+            if formats is FORMATS_GFX9:
                 cases += [(number, (word | bits, 0, 0)) for bits in (0, 1 << 16)]
+            if formats is FORMATS_GFX10:
+                cases.append((number, (word, 0, 0)))
             cases += [(number, make(fields, word)) for _ in range(wanted * 12)]
         results = disassemble([case for _, case in cases], cpu, wave64, features, version)
         accepted, rejected, marked = {}, {}, {}
@@ -541,6 +613,8 @@ def main():
     write("gfx1200.wave64.llvm19.txt", "gfx1200", True, 0.1, FORMATS_GFX12)
     later = {f"{format} {number}": only(FORMATS_GFX12, format, number) for format, number in LATER_GFX12}
     write("gfx1201.later.llvm22.txt", "gfx1201", False, 1.0, later, version="22")
+    write("gfx1030.wave32.llvm19.txt", "gfx1030", False, 0.6, FORMATS_GFX10)
+    write("gfx1030.wave64.llvm19.txt", "gfx1030", True, 0.2, FORMATS_GFX10)
     write("gfx906.llvm19.txt", "gfx906", True, 0.5, FORMATS_GFX9)
     write("gfx908.llvm19.txt", "gfx908", True, 0.3, FORMATS_GFX9)
     write("gfx90a.llvm19.txt", "gfx90a", True, 0.6, FORMATS_GFX9)

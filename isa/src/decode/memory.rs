@@ -79,10 +79,15 @@ impl Decoder<'_> {
         // (RDNA3 ISA document, "FLAT, Scratch and Global" format, OFFSET).
         let offset = layout.offset.signed(word);
         let (saddr, offset) = match self.format {
-            Format::Flat if layout.flat_unsigned => (Src::NULL, offset & 0xfff),
+            Format::Flat if layout.flat_offset.exists() => {
+                (Src::NULL, layout.flat_offset.get(word) as i32)
+            }
             Format::Flat => (Src::NULL, offset),
             _ => match layout.saddr.get(word) {
                 none if none == layout.no_saddr => (Src::NULL, offset),
+                none if self.format == Format::Scratch && layout.no_address == Some(none) => {
+                    (Src::NULL, offset)
+                }
                 code => {
                     let dwords = if self.format == Format::Scratch { 1 } else { 2 };
                     (self.scalar_register("saddr", code, dwords)?, offset)
@@ -102,7 +107,11 @@ impl Decoder<'_> {
             saddr,
             offset,
             sve: self.format == Format::Scratch
-                && if layout.sve.exists() { layout.sve.flag(word) } else { saddr == Src::NULL },
+                && if layout.sve.exists() {
+                    layout.sve.flag(word)
+                } else {
+                    saddr == Src::NULL && layout.no_address != Some(layout.saddr.get(word))
+                },
             glc,
             slc: layout.slc.flag(word),
             dlc: layout.dlc.flag(word),

@@ -32,7 +32,12 @@ pub fn decode(target: Target, words: &[u32]) -> Result<Instruction, DecodeError>
     if table.opcodes.is_empty() {
         return Err(DecodeError::UnsupportedFormat { format });
     }
-    let number = table.number.get(first.into()) as u16;
+    let mut number = table.number.get(first.into()) as u16;
+    if format == Format::Mtbuf && encoding.mtbuf_high.exists() {
+        let second = words.get(1).copied().unwrap_or_default();
+        let high = encoding.mtbuf_high.get(u128::from(second) << 32) as u16;
+        number |= high << table.number.width();
+    }
     let opcode = table.opcodes.get(usize::from(number)).copied().flatten();
     let opcode = opcode.ok_or(DecodeError::UnknownOpcode { format, number })?;
     let mut decoder = Decoder { encoding, format, opcode, words, taken: 1, literal: None };
@@ -123,7 +128,8 @@ impl Decoder<'_> {
             1 => info.flags.contains(Flags::REGISTER_SRC1),
             _ => false,
         };
-        if code == Src::LITERAL_CODE.into() && self.has_long_form() && !self.encoding.long_vop3 {
+        let long = self.has_long_form();
+        if code == Src::LITERAL_CODE.into() && long && !self.encoding.long_literals {
             return Err(self.reserved(field, code));
         }
         if self.encoding.special_sources.contains(&code) {
@@ -156,8 +162,9 @@ impl Decoder<'_> {
     /// The register code of gfx11 that means the same.
     fn normalised(&self, code: u32) -> Option<u32> {
         match code {
-            125 if self.encoding.m0 == 124 => None,
             _ if code == self.encoding.m0 => Some(Src::M0.0.into()),
+            _ if Some(code) == self.encoding.null => Some(Src::NULL.0.into()),
+            124 | 125 => None,
             _ => Some(code),
         }
     }

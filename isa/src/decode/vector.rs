@@ -69,7 +69,7 @@ impl Decoder<'_> {
         let info = self.opcode.info();
         let mut valu = neutral(info);
         valu.sdst = self.compare_destination(info, Src::VCC_LO.0 as u8);
-        if !self.encoding.dpp8 && bits(word, 0, 9) == DPP16 {
+        if !self.encoding.long_dpp && self.announces_dpp(bits(word, 0, 9)) {
             return Err(DecodeError::InvalidDpp { opcode: self.opcode, control: None });
         }
         self.short_source0(&mut valu, bits(word, 0, 9))?;
@@ -80,7 +80,7 @@ impl Decoder<'_> {
 
     pub(super) fn vop3(&mut self, word: u64) -> Result<Fields, DecodeError> {
         let info = self.opcode.info();
-        if info.flags.contains(Flags::NO_VOP3) && !self.encoding.long_forms.contains(&self.opcode) {
+        if !self.encoding.has_long_form(self.opcode) {
             let number = self.encoding.table(self.format).number.get(word.into()) as u16;
             return Err(DecodeError::UnknownOpcode { format: self.format, number });
         }
@@ -354,7 +354,7 @@ impl Decoder<'_> {
         for index in 0..usize::from(info.src_count()) {
             let code = bits(word, 32 + 9 * index as u32, 9);
             match code {
-                _ if index == 0 && self.encoding.long_vop3 && self.announces_dpp(code) => {
+                _ if index == 0 && self.encoding.long_dpp && self.announces_dpp(code) => {
                     control = Some(code);
                 }
                 // The DPP dword takes the literal's place.

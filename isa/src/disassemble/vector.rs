@@ -154,6 +154,14 @@ impl Text<'_, '_> {
             Opcode::V_PERMLANE16_B32
             | Opcode::V_PERMLANEX16_B32
             | Opcode::V_PERMLANE16_VAR_B32
+            | Opcode::V_PERMLANEX16_VAR_B32
+                if valu.op_sel & 3 == 0 =>
+            {
+                Ok(())
+            }
+            Opcode::V_PERMLANE16_B32
+            | Opcode::V_PERMLANEX16_B32
+            | Opcode::V_PERMLANE16_VAR_B32
             | Opcode::V_PERMLANEX16_VAR_B32 => self.bits("op_sel", valu.op_sel, 2),
             // The byte read: its number's bits are in reverse order.
             Opcode::V_CVT_F32_FP8 | Opcode::V_CVT_F32_BF8 if self.encoding.byte_select => {
@@ -300,11 +308,7 @@ fn suffix(opcode: Opcode, valu: &Valu, encoding: &Encoding) -> &'static str {
         {
             ""
         }
-        (false, false)
-            if info.flags.contains(Flags::NO_VOP3) && !encoding.long_forms.contains(&opcode) =>
-        {
-            ""
-        }
+        (false, false) if !encoding.has_long_form(opcode) => "",
         (false, false) => "_e32",
         (false, true) if info.dst == OperandKind::Mask => "",
         (false, true) => "_dpp",

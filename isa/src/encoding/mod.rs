@@ -1,7 +1,8 @@
 //! How generations encode operations: tables that differ, read by one decoder.
 
-use crate::{Generation, Opcode};
+use crate::{Flags, Generation, Opcode};
 
+mod gfx10;
 mod gfx11;
 mod gfx12;
 mod gfx9;
@@ -160,8 +161,6 @@ pub(crate) struct Flat {
     pub(crate) dwords: u8,
     /// Which of the three it is, where they have one prefix.
     pub(crate) segment: Option<Field>,
-    /// Whether FLAT's offset is unsigned and lacks the most significant bit.
-    pub(crate) flat_unsigned: bool,
     pub(crate) vdst: Field,
     pub(crate) addr: Field,
     pub(crate) data: Field,
@@ -169,6 +168,10 @@ pub(crate) struct Flat {
     /// `saddr` where there is no scalar address.
     pub(crate) no_saddr: u32,
     pub(crate) offset: Field,
+    /// FLAT's offset, where it is unsigned.
+    pub(crate) flat_offset: Field,
+    /// `saddr` where SCRATCH has neither a scalar nor a vector address.
+    pub(crate) no_address: Option<u32>,
     /// Of SCRATCH. Without the field there is a vector address where there is no scalar one.
     pub(crate) sve: Field,
     pub(crate) glc: Field,
@@ -245,6 +248,8 @@ pub(crate) struct Encoding {
     pub(crate) messages: &'static [(u16, &'static str)],
     /// Names of hardware registers (S_GETREG, S_SETREG).
     pub(crate) hardware_registers: &'static [(u16, &'static str)],
+    /// Highest bit of typed buffers' opcode, in the second dword.
+    pub(crate) mtbuf_high: Field,
     /// VOPD's second opcode field; the first is in `tables`.
     pub(crate) vopd_y: Field,
     pub(crate) smem: Smem,
@@ -254,8 +259,10 @@ pub(crate) struct Encoding {
     pub(crate) ds: Ds,
     /// Ordinary scalar registers; codes from here to VCC are special ones.
     pub(crate) sgprs: u32,
-    /// Code of M0. Where it is 124, there is no NULL.
+    /// Code of M0.
     pub(crate) m0: u32,
+    /// Code of NULL, where there is one.
+    pub(crate) null: Option<u32>,
     /// Special sources that only some generations have: VCCZ, EXECZ, LDS_DIRECT.
     pub(crate) special_sources: &'static [u32],
     /// DPP16's controls, as ranges.
@@ -266,14 +273,20 @@ pub(crate) struct Encoding {
     pub(crate) dpp8: bool,
     /// Whether there is SDWA.
     pub(crate) sdwa: bool,
-    /// Whether VOP3 and VOP3P can have a literal or DPP dword.
-    pub(crate) long_vop3: bool,
+    /// Whether VOP3 and VOP3P can have a literal.
+    pub(crate) long_literals: bool,
+    /// Whether VOP3, VOP3P and VOPC can have a DPP dword.
+    pub(crate) long_dpp: bool,
     /// Whether 32-bit encodings name halves of registers.
     pub(crate) true16: bool,
+    /// Whether 16-bit results leave the rest of their registers alone although no encoding names halves.
+    pub(crate) preserves_high_half: bool,
     /// Whether V_CMPX writes its scalar destination beside EXEC.
     pub(crate) cmpx_writes_sdst: bool,
     /// Operations spelt as having a VOP3 form in spite of [`Flags::NO_VOP3`](crate::Flags::NO_VOP3).
     pub(crate) long_forms: &'static [Opcode],
+    /// Operations without a VOP3 form in spite of lacking that flag.
+    pub(crate) no_long_forms: &'static [Opcode],
     /// Operations whose `op_sel` means nothing in spite of [`Flags::OP_SEL`](crate::Flags::OP_SEL).
     pub(crate) no_op_sel: &'static [Opcode],
     /// Whether conversions of bytes to or from floats select a byte instead of halves.
@@ -287,6 +300,8 @@ pub(crate) struct Encoding {
     pub(crate) cache_names: [&'static str; 3],
     /// S_WAITCNT's counters.
     pub(crate) wait_counts: WaitCounts,
+    /// Whether typed buffers' data and number format are one number.
+    pub(crate) unified_formats: bool,
     /// Whether messages are four bits, followed by an operation and a stream.
     pub(crate) message_operations: bool,
 }
@@ -303,6 +318,7 @@ pub(crate) struct WaitCounts {
 impl Encoding {
     pub(crate) fn of(generation: Generation) -> &'static Encoding {
         match generation {
+            Generation::Gfx10_3 => &gfx10::GFX10_3,
             Generation::Gfx11 => &gfx11::GFX11,
             Generation::Gfx11_5 => &gfx11::GFX11_5,
             Generation::Gfx12 => &gfx12::GFX12,
@@ -316,6 +332,13 @@ impl Encoding {
 
     pub(crate) fn format(&self, word: u32) -> Option<Format> {
         self.formats[(word >> 23) as usize]
+    }
+
+    pub(crate) fn has_long_form(&self, opcode: Opcode) -> bool {
+        match opcode.info().flags.contains(Flags::NO_VOP3) {
+            true => self.long_forms.contains(&opcode),
+            false => !self.no_long_forms.contains(&opcode),
+        }
     }
 
     pub(crate) fn has_short_form(&self, opcode: Opcode) -> bool {

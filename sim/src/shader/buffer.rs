@@ -1,6 +1,7 @@
 //! MUBUF: untyped buffers.
 
 use super::code::Op;
+use super::generation::Buffers;
 use super::place::Place;
 use super::scalar::mismatch;
 use super::transfer::{self, Registers, Transfer};
@@ -23,7 +24,7 @@ struct Descriptor {
 /// What is beyond a buffer's end.
 #[derive(Clone, Copy)]
 enum Bounds {
-    /// gfx11's OOB_SELECT.
+    /// OOB_SELECT of gfx10 and gfx11.
     Selected(u32),
     /// gfx9: offsets from NUM_RECORDS on, or of swizzled records the indices.
     Records,
@@ -40,7 +41,7 @@ impl Descriptor {
             swizzle: None,
             adds_lane: word(3) >> 23 & 1 != 0,
         };
-        if wave.traits.gfx9 {
+        if wave.traits.buffers != Buffers::Gfx11 {
             // SWIZZLE_ENABLE is bit 31, and INDEX_STRIDE says 8, 16, 32 or 64; elements are dwords.
             if descriptor.adds_lane && descriptor.stride != 0 {
                 return Err(Stop::not_modelled(
@@ -49,7 +50,10 @@ impl Descriptor {
             }
             let swizzled = word(1) >> 31 != 0;
             return Ok(Descriptor {
-                bounds: Bounds::Records,
+                bounds: match wave.traits.buffers {
+                    Buffers::Gfx9 => Bounds::Records,
+                    _ => descriptor.bounds,
+                },
                 swizzle: swizzled.then(|| 8 << (word(3) >> 21 & 3)),
                 ..descriptor
             });
@@ -69,6 +73,9 @@ impl Descriptor {
         let outside = match self.bounds {
             Bounds::Selected(0) => {
                 index >= self.records || self.stride != 0 && offset + size > self.stride
+            }
+            Bounds::Selected(3) if self.stride != 0 && self.swizzle.is_some() => {
+                index >= self.records || offset + size > self.stride
             }
             Bounds::Selected(1) => index >= self.records,
             Bounds::Selected(2) => self.records == 0,

@@ -130,7 +130,7 @@ fn set_halt(wave: &mut Wave, halt: bool) -> Step {
 }
 
 fn send(wave: &Wave, env: &Env<'_>, simm16: u16) -> Step {
-    if wave.traits.gfx9 && simm16 & 0xf != message::INTERRUPT {
+    if wave.traits.message_operations && simm16 & 0xf != message::INTERRUPT {
         return Err(Stop::not_modelled(format!(
             "s_sendmsg of message {}, which nothing here receives",
             simm16 & 0xf

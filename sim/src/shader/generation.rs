@@ -34,11 +34,25 @@ pub(super) enum Register {
 pub(super) enum FlatScratch {
     /// In a hardware register that a wave starts with.
     Register,
+    /// In a hardware register that the kernel sets from FLAT_SCRATCH_INIT and the wave's offset.
+    RegisterSetByKernel,
     /// In the scalar registers FLAT_SCRATCH, which the kernel sets from FLAT_SCRATCH_INIT and the wave's offset.
     SetByKernel,
     /// In the scalar registers FLAT_SCRATCH, which a wave starts with (LLVM's AMDGPUUsage document, "Architected flat
     /// scratch").
     SetByHardware,
+}
+
+/// Layouts of buffer descriptors and rules for what is beyond a buffer's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Buffers {
+    /// SWIZZLE_ENABLE is bit 31 of the second dword; offsets from NUM_RECORDS on are outside, or of swizzled records
+    /// indices.
+    Gfx9,
+    /// The same bit, and OOB_SELECT.
+    Gfx10,
+    /// SWIZZLE_ENABLE has two bits, and OOB_SELECT.
+    Gfx11,
 }
 
 /// Accumulation VGPRs.
@@ -71,8 +85,11 @@ pub(super) struct Traits {
     pub(super) flat_scratch: FlatScratch,
     /// VGPR 0 holds all work-item ids; otherwise they are in VGPRs 0 to 2.
     pub(super) packed_ids: bool,
-    /// gfx9's messages and buffer descriptors.
-    pub(super) gfx9: bool,
+    pub(super) buffers: Buffers,
+    /// Numbers of messages have four bits, and an operation follows.
+    pub(super) message_operations: bool,
+    /// Conversions of bytes take whole registers, and V_CVT_SR dithers.
+    pub(super) gfx9_bytes: bool,
     /// FP8 and BF8.
     pub(super) byte_floats: [Format; 2],
     /// Hardware registers by number (LLVM's AMDGPUAsmUtils.cpp, table `Hwreg::Opr`).
@@ -98,6 +115,7 @@ impl Traits {
     /// Those of a target.
     pub(super) fn of(target: Target) -> &'static Traits {
         match target.generation() {
+            Generation::Gfx10_3 => &GFX10_3,
             Generation::Gfx11 | Generation::Gfx11_5 => &GFX11,
             Generation::Gfx12 => &GFX12,
             Generation::Gfx906 => &GFX906,
@@ -129,12 +147,23 @@ impl Traits {
     }
 }
 
-static GFX11: Traits = Traits {
+const GFX10_3: Traits = Traits {
+    flat_scratch: FlatScratch::RegisterSetByKernel,
+    packed_ids: false,
+    buffers: Buffers::Gfx10,
+    message_operations: true,
+    takes_traps: false,
+    ..GFX11
+};
+
+const GFX11: Traits = Traits {
     vgpr_granule: [8, 4],
     accumulators: Accumulators::None,
     flat_scratch: FlatScratch::Register,
     packed_ids: true,
-    gfx9: false,
+    buffers: Buffers::Gfx11,
+    message_operations: false,
+    gfx9_bytes: false,
     byte_floats: [Format::Fp8, Format::Bf8],
     registers: &[
         (1, Register::Mode),
@@ -162,7 +191,9 @@ static GFX12: Traits = Traits {
     accumulators: Accumulators::None,
     flat_scratch: FlatScratch::Register,
     packed_ids: true,
-    gfx9: false,
+    buffers: Buffers::Gfx11,
+    message_operations: false,
+    gfx9_bytes: false,
     byte_floats: [Format::Fp8, Format::Bf8],
     registers: &[
         (1, Register::Mode),
@@ -188,7 +219,9 @@ const GFX906: Traits = Traits {
     accumulators: Accumulators::None,
     flat_scratch: FlatScratch::SetByKernel,
     packed_ids: false,
-    gfx9: true,
+    buffers: Buffers::Gfx9,
+    message_operations: true,
+    gfx9_bytes: true,
     byte_floats: [Format::Fp8Fnuz, Format::Bf8Fnuz],
     registers: &[
         (1, Register::Mode),

@@ -71,7 +71,7 @@ impl Group {
 }
 
 /// Sets a wave up (LLVM's AMDGPUUsage document, "Initial Kernel Execution State": user SGPRs, then the
-/// workgroup ids that RSRC2 enables, on gfx9 the offset of the wave's scratch; work-item ids in VGPR 0, or in VGPRs 0
+/// workgroup ids that RSRC2 enables, on gfx9 and gfx10 the offset of the wave's scratch; work-item ids in VGPR 0, or in VGPRs 0
 /// to 2; scratch by FLAT_SCRATCH).
 pub(super) fn prepare(wave: &mut Wave, launch: &Launch, group: Group, number: u32, scratch: u64) {
     wave.reset(launch.fill);
@@ -94,10 +94,12 @@ pub(super) fn prepare(wave: &mut Wave, launch: &Launch, group: Group, number: u3
     match wave.traits.flat_scratch {
         FlatScratch::Register => {}
         // PRIVATE_SEGMENT_WAVEFRONT_OFFSET, enabled by SCRATCH_EN.
-        FlatScratch::SetByKernel if launch.rsrc2 & 1 != 0 => {
-            wave.set_sgpr(next, scratch.wrapping_sub(launch.scratch_base) as u32);
+        FlatScratch::SetByKernel | FlatScratch::RegisterSetByKernel => {
+            wave.scratch = u64::from(launch.fill) << 32 | u64::from(launch.fill);
+            if launch.rsrc2 & 1 != 0 {
+                wave.set_sgpr(next, scratch.wrapping_sub(launch.scratch_base) as u32);
+            }
         }
-        FlatScratch::SetByKernel => {}
         FlatScratch::SetByHardware => wave.set_sgpr64(FLAT_SCRATCH, scratch),
     }
     let [width, height, _] = group.size(launch);

@@ -1,7 +1,7 @@
 //! Hardware registers of a wave (`s_getreg_b32`, `s_setreg_b32`).
 
 use super::Launch;
-use super::generation::Register;
+use super::generation::{FlatScratch, Register};
 use super::wave::{EXEC, Env, Stop, VCC, Wave};
 
 /// A field of a register: number 5:0, offset 10:6, size − 1 15:11.
@@ -55,7 +55,13 @@ pub(super) fn get(wave: &Wave, env: &Env<'_>, simm16: u16) -> Result<u32, Stop> 
     Ok(value >> offset & mask)
 }
 
-/// Writes a field of a register. Only MODE may be written without privilege. Of STATUS SCC and HALT are kept; a
+/// Whether the wave may write FLAT_SCR_LO and FLAT_SCR_HI, which kernels of gfx10 do at their start (LLVM's AMDGPUUsage
+/// document, "Flat Scratch" of the kernel prologue).
+fn sets_scratch(wave: &Wave) -> bool {
+    wave.privileged || wave.traits.flat_scratch == FlatScratch::RegisterSetByKernel
+}
+
+/// Writes a field of a register. Only MODE may be written without privilege, and gfx10's scratch address. Of STATUS SCC and HALT are kept; a
 /// trap handler writes back all of it, and the rest is as it was or is nothing here.
 pub(super) fn set(wave: &mut Wave, simm16: u16, value: u32) -> Result<(), Stop> {
     let (register, offset, mask) = field(simm16);
@@ -85,11 +91,11 @@ pub(super) fn set(wave: &mut Wave, simm16: u16, value: u32) -> Result<(), Stop> 
         | Register::VgprAllocation
         | Register::LdsAllocation
         | Register::InstructionBuffer => Ok(()),
-        Register::ScratchLow if wave.privileged => {
+        Register::ScratchLow if sets_scratch(wave) => {
             wave.scratch = wave.scratch & !0xffff_ffff | u64::from(value);
             Ok(())
         }
-        Register::ScratchHigh if wave.privileged => {
+        Register::ScratchHigh if sets_scratch(wave) => {
             wave.scratch = wave.scratch & 0xffff_ffff | u64::from(value) << 32;
             Ok(())
         }

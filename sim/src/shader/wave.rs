@@ -197,7 +197,7 @@ impl Wave {
     /// Where its scratch starts.
     pub(super) fn scratch_base(&self) -> u64 {
         match self.traits.flat_scratch {
-            FlatScratch::Register => self.scratch,
+            FlatScratch::Register | FlatScratch::RegisterSetByKernel => self.scratch,
             FlatScratch::SetByKernel | FlatScratch::SetByHardware => self.sgpr64(FLAT_SCRATCH),
         }
     }

@@ -98,7 +98,6 @@ pub(in crate::encoding) const DS: &[(u16, Opcode)] = &[
     (118, DS_LOAD_B64),
     (119, DS_LOAD_2ADDR_B64),
     (120, DS_LOAD_2ADDR_STRIDE64_B64),
-    (121, DS_ADD_RTN_F32),
     (126, DS_CONDXCHG32_RTN_B64),
     (160, DS_STORE_B8_D16_HI),
     (161, DS_STORE_B16_D16_HI),
@@ -118,8 +117,15 @@ pub(in crate::encoding) const DS: &[(u16, Opcode)] = &[
     (255, DS_LOAD_B128),
 ];
 
+/// DS. Elsewhere in gfx10.
+pub(in crate::encoding) const DS_SINCE_GFX11: &[(u16, Opcode)] = &[(121, DS_ADD_RTN_F32)];
+
 /// DS. Gone in gfx12.
-pub(in crate::encoding) const DS_GFX11: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const DS_GFX11: &[(u16, Opcode)] =
+    &[(122, DS_ADD_GS_REG_RTN), (123, DS_SUB_GS_REG_RTN), (173, DS_BVH_STACK_RTN_B32)];
+
+/// DS. Gone in gfx12.
+pub(in crate::encoding) const DS_BEFORE_GFX12: &[(u16, Opcode)] = &[
     (17, DS_CMPSTORE_F32),
     (24, DS_GWS_SEMA_RELEASE_ALL),
     (25, DS_GWS_INIT),
@@ -132,9 +138,6 @@ pub(in crate::encoding) const DS_GFX11: &[(u16, Opcode)] = &[
     (63, DS_ORDERED_COUNT),
     (81, DS_CMPSTORE_F64),
     (113, DS_CMPSTORE_RTN_F64),
-    (122, DS_ADD_GS_REG_RTN),
-    (123, DS_SUB_GS_REG_RTN),
-    (173, DS_BVH_STACK_RTN_B32),
 ];
 
 /// FLAT.

@@ -4,8 +4,8 @@
 //! generated `runtime/autogen/amd/rdna3/ins.py`.
 
 use super::{
-    Accumulators, Ds, Encoding, Field, Flat, Format, Mubuf, Smem, Table, WaitCounts, ZeroOffset,
-    dense, marked, named, prefixes, promoted, table,
+    Accumulators, Ds, Encoding, Field, Flat, Format, Mubuf, Rows, Smem, Table, WaitCounts,
+    ZeroOffset, dense, marked, named, prefixes, promoted, table,
 };
 use crate::Opcode;
 
@@ -40,21 +40,25 @@ static SCALAR_GFX11_5: Scalar = Scalar {
 };
 static SOPK: [Option<Opcode>; 32] = dense(&[scalar::SOPK, scalar::SOPK_GFX11]);
 static SMEM: [Option<Opcode>; 256] = dense(&[scalar::SMEM, scalar::SMEM_GFX11]);
-static VOP1: [Option<Opcode>; 256] = dense(&[vector::VOP1]);
-static VOP2: [Option<Opcode>; 64] = dense(&[vector::VOP2, vector::VOP2_GFX11]);
+const VOP1_LISTS: &[Rows] = &[vector::VOP1, vector::VOP1_SINCE_GFX11];
+const VOP2_LISTS: &[Rows] = &[vector::VOP2, vector::VOP2_SINCE_GFX11, vector::VOP2_GFX11];
+static VOP1: [Option<Opcode>; 256] = dense(VOP1_LISTS);
+static VOP2: [Option<Opcode>; 64] = dense(VOP2_LISTS);
 static VOPC: [Option<Opcode>; 256] = dense(&[compare::VOPC, compare::VOPC_GFX11]);
 static VOP3: [Option<Opcode>; 1024] = promoted(
     dense(&[vector::VOP3, vector::VOP3_GFX11]),
-    &[
-        (&[compare::VOPC, compare::VOPC_GFX11], 0),
-        (&[vector::VOP2, vector::VOP2_GFX11], 256),
-        (&[vector::VOP1], 384),
-    ],
+    &[(&[compare::VOPC, compare::VOPC_GFX11], 0), (VOP2_LISTS, 256), (VOP1_LISTS, 384)],
 );
-static VOP3P: [Option<Opcode>; 128] = dense(&[vector::VOP3P, vector::VOP3P_GFX11]);
+static VOP3P: [Option<Opcode>; 128] = dense(&[
+    vector::VOP3P,
+    vector::VOP3P_SINCE_GFX11,
+    vector::VOP3P_BEFORE_GFX12,
+    vector::VOP3P_GFX11,
+]);
 static VINTERP: [Option<Opcode>; 128] = dense(&[vector::VINTERP]);
 static VOPD: [Option<Opcode>; 32] = dense(&[vector::VOPD]);
-static DS: [Option<Opcode>; 256] = dense(&[memory::DS, memory::DS_GFX11]);
+static DS: [Option<Opcode>; 256] =
+    dense(&[memory::DS, memory::DS_SINCE_GFX11, memory::DS_BEFORE_GFX12, memory::DS_GFX11]);
 static FLAT: [Option<Opcode>; 128] = dense(&[memory::FLAT, memory::FLAT_GFX11]);
 static GLOBAL: [Option<Opcode>; 128] = dense(&[memory::GLOBAL, memory::GLOBAL_GFX11]);
 static SCRATCH: [Option<Opcode>; 128] = dense(&[memory::SCRATCH, memory::SCRATCH_GFX11]);
@@ -105,15 +109,13 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
             (0b11_1110, 6, Format::Exp),
         ]),
         tables,
-        short_forms: marked(&[
-            &[vector::VOP1],
-            &[vector::VOP2, vector::VOP2_GFX11],
-            &[compare::VOPC, compare::VOPC_GFX11],
-        ]),
+        short_forms: marked(&[VOP1_LISTS, VOP2_LISTS, &[compare::VOPC, compare::VOPC_GFX11]]),
         names: named(&[]),
         messages: registers::MESSAGES,
+        unified_formats: false,
         message_operations: false,
         hardware_registers: registers::HARDWARE_REGISTERS,
+        mtbuf_high: Field::NONE,
         vopd_y: Field::bits(21, 17),
         smem: Smem {
             sbase: Field::bits(5, 0),
@@ -130,13 +132,14 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
         flat: Flat {
             dwords: 2,
             segment: Some(Field::bits(17, 16)),
-            flat_unsigned: true,
             vdst: Field::bits(63, 56),
             addr: Field::bits(39, 32),
             data: Field::bits(47, 40),
             saddr: Field::bits(54, 48),
             no_saddr: 124,
             offset: Field::bits(12, 0),
+            flat_offset: Field::bits(11, 0),
+            no_address: None,
             sve: Field::bits(55, 55),
             glc: Field::bits(14, 14),
             slc: Field::bits(15, 15),
@@ -161,17 +164,21 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
         },
         sgprs: 106,
         m0: 125,
+        null: Some(124),
         special_sources: &[],
         dpp16: DPP16,
         dpp16_wide: (1, 0),
         dpp8: true,
         sdwa: false,
-        long_vop3: true,
+        long_literals: true,
+        long_dpp: true,
         true16: true,
         cmpx_writes_sdst: false,
         long_forms: &[],
+        no_long_forms: &[],
         no_op_sel: &[],
         byte_select: false,
+        preserves_high_half: false,
         matrix_negation: false,
         accumulators: Accumulators::ByBit,
         cache_names: ["glc", "slc", "dlc"],

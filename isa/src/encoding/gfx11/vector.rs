@@ -32,7 +32,6 @@ pub(in crate::encoding) const VOP1: &[(u16, Opcode)] = &[
     (25, V_RNDNE_F64),
     (26, V_FLOOR_F64),
     (27, V_PIPEFLUSH),
-    (28, V_MOV_B16),
     (32, V_FRACT_F32),
     (33, V_TRUNC_F32),
     (34, V_CEIL_F32),
@@ -85,9 +84,14 @@ pub(in crate::encoding) const VOP1: &[(u16, Opcode)] = &[
     (99, V_CVT_NORM_I16_F16),
     (100, V_CVT_NORM_U16_F16),
     (101, V_SWAP_B32),
+    (104, V_SWAPREL_B32),
+];
+
+/// VOP1. Not there in gfx10.
+pub(in crate::encoding) const VOP1_SINCE_GFX11: &[(u16, Opcode)] = &[
+    (28, V_MOV_B16),
     (102, V_SWAP_B16),
     (103, V_PERMLANE64_B32),
-    (104, V_SWAPREL_B32),
     (105, V_NOT_B16),
     (106, V_CVT_I32_I16),
     (107, V_CVT_U32_U16),
@@ -109,16 +113,10 @@ pub(in crate::encoding) const VOP2: &[(u16, Opcode)] = &[
     (18, V_MAX_I32),
     (19, V_MIN_U32),
     (20, V_MAX_U32),
-    (24, V_LSHLREV_B32),
-    (25, V_LSHRREV_B32),
-    (26, V_ASHRREV_I32),
     (27, V_AND_B32),
     (28, V_OR_B32),
     (29, V_XOR_B32),
     (30, V_XNOR_B32),
-    (32, V_ADD_CO_CI_U32),
-    (33, V_SUB_CO_CI_U32),
-    (34, V_SUBREV_CO_CI_U32),
     (37, V_ADD_NC_U32),
     (38, V_SUB_NC_U32),
     (39, V_SUBREV_NC_U32),
@@ -135,6 +133,16 @@ pub(in crate::encoding) const VOP2: &[(u16, Opcode)] = &[
     (56, V_FMAAK_F16),
     (59, V_LDEXP_F16),
     (60, V_PK_FMAC_F16),
+];
+
+/// VOP2. Elsewhere in gfx10.
+pub(in crate::encoding) const VOP2_SINCE_GFX11: &[(u16, Opcode)] = &[
+    (24, V_LSHLREV_B32),
+    (25, V_LSHRREV_B32),
+    (26, V_ASHRREV_I32),
+    (32, V_ADD_CO_CI_U32),
+    (33, V_SUB_CO_CI_U32),
+    (34, V_SUBREV_CO_CI_U32),
 ];
 
 /// VOP2. Gone or elsewhere in gfx12.
@@ -302,20 +310,19 @@ pub(in crate::encoding) const VOP3P: &[(u16, Opcode)] = &[
     (15, V_PK_ADD_F16),
     (16, V_PK_MUL_F16),
     (19, V_DOT2_F32_F16),
-    (22, V_DOT4_I32_IU8),
     (23, V_DOT4_U32_U8),
-    (24, V_DOT8_I32_IU4),
     (25, V_DOT8_U32_U4),
-    (26, V_DOT2_F32_BF16),
     (32, V_FMA_MIX_F32),
     (33, V_FMA_MIXLO_F16),
     (34, V_FMA_MIXHI_F16),
 ];
 
+/// VOP3P. Not there in gfx10.
+pub(in crate::encoding) const VOP3P_SINCE_GFX11: &[(u16, Opcode)] =
+    &[(22, V_DOT4_I32_IU8), (24, V_DOT8_I32_IU4), (26, V_DOT2_F32_BF16)];
+
 /// VOP3P. Elsewhere in gfx12, whose matrices have other shapes.
 pub(in crate::encoding) const VOP3P_GFX11: &[(u16, Opcode)] = &[
-    (17, V_PK_MIN_F16),
-    (18, V_PK_MAX_F16),
     (64, V_WMMA_F32_16X16X16_F16),
     (65, V_WMMA_F32_16X16X16_BF16),
     (66, V_WMMA_F16_16X16X16_F16),
@@ -323,6 +330,10 @@ pub(in crate::encoding) const VOP3P_GFX11: &[(u16, Opcode)] = &[
     (68, V_WMMA_I32_16X16X16_IU8),
     (69, V_WMMA_I32_16X16X16_IU4),
 ];
+
+/// VOP3P. Elsewhere in gfx12.
+pub(in crate::encoding) const VOP3P_BEFORE_GFX12: &[(u16, Opcode)] =
+    &[(17, V_PK_MIN_F16), (18, V_PK_MAX_F16)];
 
 /// VINTERP.
 pub(in crate::encoding) const VINTERP: &[(u16, Opcode)] = &[

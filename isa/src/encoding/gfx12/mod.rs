@@ -7,8 +7,8 @@ use super::gfx11::{
     DPP16, WAIT_COUNTS, compare, memory as memory11, scalar as scalar11, vector as vector11,
 };
 use super::{
-    Accumulators, Ds, Encoding, Field, Flat, Format, Mubuf, Smem, Table, ZeroOffset, dense, marked,
-    named, prefixes, promoted, table,
+    Accumulators, Ds, Encoding, Field, Flat, Format, Mubuf, Rows, Smem, Table, ZeroOffset, dense,
+    marked, named, prefixes, promoted, table,
 };
 use crate::Opcode;
 
@@ -26,21 +26,20 @@ static SOPC: [Option<Opcode>; 128] = dense(&[scalar11::SOPC, scalar11::SOPC_GFX1
 static SOPK: [Option<Opcode>; 32] = dense(&[scalar11::SOPK]);
 static SOPP: [Option<Opcode>; 128] = dense(&[scalar11::SOPP, scalar11::SOPP_GFX11_5, scalar::SOPP]);
 static SMEM: [Option<Opcode>; 64] = dense(&[scalar11::SMEM, scalar::SMEM]);
-static VOP1: [Option<Opcode>; 256] = dense(&[vector11::VOP1, vector::VOP1]);
-static VOP2: [Option<Opcode>; 64] = dense(&[vector11::VOP2, vector::VOP2]);
+const VOP1_LISTS: &[Rows] = &[vector11::VOP1, vector11::VOP1_SINCE_GFX11, vector::VOP1];
+const VOP2_LISTS: &[Rows] = &[vector11::VOP2, vector11::VOP2_SINCE_GFX11, vector::VOP2];
+static VOP1: [Option<Opcode>; 256] = dense(VOP1_LISTS);
+static VOP2: [Option<Opcode>; 64] = dense(VOP2_LISTS);
 static VOPC: [Option<Opcode>; 256] = dense(&[compare::VOPC]);
 static VOP3: [Option<Opcode>; 1024] = promoted(
     dense(&[vector11::VOP3, vector::VOP3]),
-    &[
-        (&[compare::VOPC], 0),
-        (&[vector11::VOP2, vector::VOP2], 256),
-        (&[vector11::VOP1, vector::VOP1], 384),
-    ],
+    &[(&[compare::VOPC], 0), (VOP2_LISTS, 256), (VOP1_LISTS, 384)],
 );
-static VOP3P: [Option<Opcode>; 128] = dense(&[vector11::VOP3P, vector::VOP3P]);
+static VOP3P: [Option<Opcode>; 128] =
+    dense(&[vector11::VOP3P, vector11::VOP3P_SINCE_GFX11, vector::VOP3P]);
 static VINTERP: [Option<Opcode>; 128] = dense(&[vector11::VINTERP]);
 static VOPD: [Option<Opcode>; 32] = dense(&[vector11::VOPD]);
-static DS: [Option<Opcode>; 256] = dense(&[memory11::DS, memory::DS]);
+static DS: [Option<Opcode>; 256] = dense(&[memory11::DS, memory11::DS_SINCE_GFX11, memory::DS]);
 static VFLAT: [Option<Opcode>; 256] = dense(&[memory11::FLAT, memory::VFLAT]);
 static VGLOBAL: [Option<Opcode>; 256] = dense(&[memory11::GLOBAL, memory::VGLOBAL]);
 static VSCRATCH: [Option<Opcode>; 256] = dense(&[memory11::SCRATCH, memory::VSCRATCH]);
@@ -93,15 +92,13 @@ const fn encoding() -> Encoding {
             (0b11_1110, 6, Format::Exp),
         ]),
         tables,
-        short_forms: marked(&[
-            &[vector11::VOP1, vector::VOP1],
-            &[vector11::VOP2, vector::VOP2],
-            &[compare::VOPC],
-        ]),
+        short_forms: marked(&[VOP1_LISTS, VOP2_LISTS, &[compare::VOPC]]),
         names: named(&[names::NAMES]),
         messages: registers::MESSAGES,
+        unified_formats: false,
         message_operations: false,
         hardware_registers: registers::HARDWARE_REGISTERS,
+        mtbuf_high: Field::NONE,
         vopd_y: Field::bits(21, 17),
         smem: Smem {
             sbase: Field::bits(5, 0),
@@ -118,13 +115,14 @@ const fn encoding() -> Encoding {
         flat: Flat {
             dwords: 3,
             segment: None,
-            flat_unsigned: false,
             vdst: Field::bits(39, 32),
             addr: Field::bits(71, 64),
             data: Field::bits(62, 55),
             saddr: Field::bits(6, 0),
             no_saddr: 124,
             offset: Field::bits(95, 72),
+            flat_offset: Field::NONE,
+            no_address: None,
             sve: Field::bits(49, 49),
             // The lowest bit of an atomic's `th`.
             glc: Field::bits(52, 52),
@@ -150,17 +148,21 @@ const fn encoding() -> Encoding {
         },
         sgprs: 106,
         m0: 125,
+        null: Some(124),
         special_sources: &[],
         dpp16: DPP16,
         dpp16_wide: (1, 0),
         dpp8: true,
         sdwa: false,
-        long_vop3: true,
+        long_literals: true,
+        long_dpp: true,
         true16: true,
         cmpx_writes_sdst: false,
         long_forms: &[],
+        no_long_forms: &[],
         no_op_sel: &[],
         byte_select: true,
+        preserves_high_half: false,
         matrix_negation: false,
         accumulators: Accumulators::ByBit,
         cache_names: ["", "", ""],

@@ -269,7 +269,7 @@ pub(super) const MUBUF_SINCE_GFX90A: &[(u16, Opcode)] = &[
 pub(super) const MUBUF_SINCE_GFX942: &[(u16, Opcode)] = &[(41, BUFFER_INV)];
 
 /// MTBUF.
-pub(super) const MTBUF: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const MTBUF: &[(u16, Opcode)] = &[
     (0, TBUFFER_LOAD_FORMAT_X),
     (1, TBUFFER_LOAD_FORMAT_XY),
     (2, TBUFFER_LOAD_FORMAT_XYZ),

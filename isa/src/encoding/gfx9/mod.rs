@@ -13,16 +13,16 @@ use compare::VOPC;
 use lds::*;
 use memory::*;
 use packed::*;
-use scalar::{SMEM, SOP1, SOP2, SOPC, SOPK, SOPP};
+use scalar::{SMEM, SOP1, SOP2, SOPC, SOPC_GFX9, SOPK, SOPP, SOPP_GFX9};
 use vector::*;
 
 mod compare;
 mod lds;
-mod memory;
-mod names;
+pub(super) mod memory;
+pub(super) mod names;
 mod packed;
 mod registers;
-mod scalar;
+pub(super) mod scalar;
 mod vector;
 
 /// Operations of one processor, in the formats in which processors differ.
@@ -139,9 +139,9 @@ static TABLES_GFX942: Tables = Tables::of(&LISTS_GFX942);
 static TABLES_GFX950: Tables = Tables::of(&LISTS_GFX950);
 static SOP1_TABLE: [Option<Opcode>; 256] = dense(&[SOP1]);
 static SOP2_TABLE: [Option<Opcode>; 128] = dense(&[SOP2]);
-static SOPC_TABLE: [Option<Opcode>; 128] = dense(&[SOPC]);
+static SOPC_TABLE: [Option<Opcode>; 128] = dense(&[SOPC, SOPC_GFX9]);
 static SOPK_TABLE: [Option<Opcode>; 32] = dense(&[SOPK]);
-static SOPP_TABLE: [Option<Opcode>; 128] = dense(&[SOPP]);
+static SOPP_TABLE: [Option<Opcode>; 128] = dense(&[SOPP, SOPP_GFX9]);
 static SMEM_TABLE: [Option<Opcode>; 256] = dense(&[SMEM]);
 static VOPC_TABLE: [Option<Opcode>; 256] = dense(&[VOPC]);
 static MTBUF_TABLE: [Option<Opcode>; 16] = dense(&[MTBUF]);
@@ -316,8 +316,10 @@ const fn encoding(lists: &Lists, operations: &'static Tables, variant: &Variant)
         short_forms: marked(&[lists.vop1, lists.vop2, &[VOPC]]),
         names: variant.names,
         messages: registers::MESSAGES,
+        unified_formats: false,
         message_operations: true,
         hardware_registers: variant.hardware_registers,
+        mtbuf_high: Field::NONE,
         vopd_y: Field::NONE,
         smem: Smem {
             sbase: Field::bits(5, 0),
@@ -337,13 +339,14 @@ const fn encoding(lists: &Lists, operations: &'static Tables, variant: &Variant)
         flat: Flat {
             dwords: 2,
             segment: Some(Field::bits(15, 14)),
-            flat_unsigned: true,
             vdst: Field::bits(63, 56),
             addr: Field::bits(39, 32),
             data: Field::bits(47, 40),
             saddr: Field::bits(54, 48),
             no_saddr: 127,
             offset: Field::bits(12, 0),
+            flat_offset: Field::bits(11, 0),
+            no_address: None,
             sve: bit_if(variant.sve, 13),
             glc: Field::bits(16, 16),
             slc: Field::bits(17, 17),
@@ -374,15 +377,18 @@ const fn encoding(lists: &Lists, operations: &'static Tables, variant: &Variant)
         },
         sgprs: 102,
         m0: 124,
+        null: None,
         special_sources: if variant.lds_direct { &[251, 252, 254] } else { &[251, 252] },
         dpp16: variant.dpp16,
         dpp16_wide: variant.dpp16_wide,
         dpp8: false,
         sdwa: true,
-        long_vop3: false,
+        long_literals: false,
+        long_dpp: false,
         true16: false,
         cmpx_writes_sdst: true,
         long_forms: &[Opcode::V_DOT2ACC_F32_F16, Opcode::V_PK_FMAC_F16],
+        no_long_forms: &[],
         no_op_sel: &[
             Opcode::V_ADD_NC_U16,
             Opcode::V_SUB_NC_U16,
@@ -392,6 +398,7 @@ const fn encoding(lists: &Lists, operations: &'static Tables, variant: &Variant)
             Opcode::V_CVT_PK_F32_BF8,
         ],
         byte_select: false,
+        preserves_high_half: false,
         matrix_negation: variant.sve,
         accumulators: variant.accumulators,
         cache_names: variant.cache_names,

@@ -4,7 +4,7 @@
 use crate::Opcode::{self, *};
 
 /// All of gfx9.
-pub(super) const NAMES: &[(Opcode, &str)] = &[
+pub(in crate::encoding) const NAMES: &[(Opcode, &str)] = &[
     (BUFFER_ATOMIC_ADD_U32, "BUFFER_ATOMIC_ADD"),
     (BUFFER_ATOMIC_ADD_U64, "BUFFER_ATOMIC_ADD_X2"),
     (BUFFER_ATOMIC_AND_B32, "BUFFER_ATOMIC_AND"),

@@ -120,7 +120,7 @@ pub(super) const SOP2: &[(u16, Opcode)] = &[
 ];
 
 /// SOPC.
-pub(super) const SOPC: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const SOPC: &[(u16, Opcode)] = &[
     (0, S_CMP_EQ_I32),
     (1, S_CMP_LG_I32),
     (2, S_CMP_GT_I32),
@@ -137,11 +137,12 @@ pub(super) const SOPC: &[(u16, Opcode)] = &[
     (13, S_BITCMP1_B32),
     (14, S_BITCMP0_B64),
     (15, S_BITCMP1_B64),
-    (16, S_SETVSKIP),
-    (17, S_SET_GPR_IDX_ON),
     (18, S_CMP_EQ_U64),
     (19, S_CMP_LG_U64),
 ];
+
+/// SOPC. Gone in gfx10.
+pub(super) const SOPC_GFX9: &[(u16, Opcode)] = &[(16, S_SETVSKIP), (17, S_SET_GPR_IDX_ON)];
 
 /// SOPK.
 pub(super) const SOPK: &[(u16, Opcode)] = &[
@@ -169,7 +170,7 @@ pub(super) const SOPK: &[(u16, Opcode)] = &[
 ];
 
 /// SOPP.
-pub(super) const SOPP: &[(u16, Opcode)] = &[
+pub(in crate::encoding) const SOPP: &[(u16, Opcode)] = &[
     (0, S_NOP),
     (1, S_ENDPGM),
     (2, S_BRANCH),
@@ -198,10 +199,11 @@ pub(super) const SOPP: &[(u16, Opcode)] = &[
     (25, S_CBRANCH_CDBGSYS_OR_USER),
     (26, S_CBRANCH_CDBGSYS_AND_USER),
     (27, S_ENDPGM_SAVED),
-    (28, S_SET_GPR_IDX_OFF),
-    (29, S_SET_GPR_IDX_MODE),
     (30, S_ENDPGM_ORDERED_PS_DONE),
 ];
+
+/// SOPP. Gone in gfx10.
+pub(super) const SOPP_GFX9: &[(u16, Opcode)] = &[(28, S_SET_GPR_IDX_OFF), (29, S_SET_GPR_IDX_MODE)];
 
 /// SMEM.
 pub(super) const SMEM: &[(u16, Opcode)] = &[
