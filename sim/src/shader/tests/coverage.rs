@@ -92,7 +92,7 @@ const GFX12: &[(&str, bool)] = &[
 
 /// LLVM's lines for operands that the random listings lack and without which nothing executes.
 fn added(target: Target) -> &'static [&'static str] {
-    if Traits::of(target).gfx9 {
+    if matches!(target, Target::Gfx906 | Target::Gfx90a | Target::Gfx942 | Target::Gfx950) {
         &[
             "ba000901 00000003\ts_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 3",
             "bf900001\ts_sendmsg sendmsg(MSG_INTERRUPT)",
