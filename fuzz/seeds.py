@@ -71,7 +71,7 @@ def code(elf):
 
 # Machine code: the kernels', cut where it gets long. Their waves soon lose their way, as nothing here is what they expect.
 # The numbers are places in selvedge_sim::profile::names().
-for target, machine in {"gfx1151": 0, "gfx1100": 1, "gfx1201": 2, "gfx90a": 4, "gfx906": 5}.items():
+for target, machine in {"gfx1151": 0, "gfx1100": 1, "gfx1201": 2, "gfx90a": 4, "gfx906": 5, "gfx1030": 6}.items():
     for wave32, size in ((0, "wave64"),) if target.startswith("gfx9") else ((1, "wave32"), (0, "wave64")):
         for name in ("integer", "half", "f64math", "k05_atomics", "k09_diverge", "wave_reduce", "lds_widths", "calls"):
             path = here.parent / f"kernels/objects/{target}/v5/{size}/{name}.hsaco"

@@ -21,10 +21,13 @@ from concurrent.futures import ThreadPoolExecutor
 HERE = pathlib.Path(__file__).resolve().parent
 CLANG = "clang-19"
 # Targets and their wave sizes.
-TARGETS = {"gfx1151": (32, 64), "gfx1100": (32, 64), "gfx1201": (32, 64), "gfx90a": (64,), "gfx906": (64,)}
+TARGETS = {"gfx1151": (32, 64), "gfx1100": (32, 64), "gfx1201": (32, 64), "gfx90a": (64,), "gfx906": (64,), "gfx1030": (32, 64)}
+# Built for the comparison of disassembly only.
+FURTHER = {"gfx942": (64,), "gfx1200": (32, 64)}
 CODE_OBJECTS = (5, 6)
-# Sources that do not compile for wave64, and why.
-WAVE32_ONLY = {"k12_matmul": "uses a WMMA builtin of wave32"}
+# Sources that need WMMA of wave32.
+NEED_WMMA = ("k12_matmul",)
+HAVE_WMMA = ("gfx1151", "gfx1100", "gfx1200", "gfx1201")
 # What clang-19 says of every v6 object.
 KNOWN_WARNINGS = ("code object v6 is still in development",)
 # Floating point as in kernels/reference: fused where the source allows it, f32 division and square root exact.
@@ -55,20 +58,20 @@ def command(source, output, target, code_object, wave, optimise, renamed):
     return [
         CLANG, *LANGUAGE[source.suffix], "--target=amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib",
         optimise, "-ffp-contract=on", f"-mcode-object-version={code_object}",
-        *(["-mwavefrontsize64" if wave == 64 else "-mno-wavefrontsize64"] if len(TARGETS[target]) > 1 else []),
+        *(["-mwavefrontsize64" if wave == 64 else "-mno-wavefrontsize64"] if len({**TARGETS, **FURTHER}[target]) > 1 else []),
         "-Xlinker", "-s",  # .symtab and .strtab go; .dynsym, which loaders read, stays
         *flags, source.name, "-o", str(output),
     ]  # fmt: skip
 
 
-def build(root, optimise="-O2", renamed=False):
-    """Builds all objects below `root`; returns their paths relative to it."""
+def build(root, targets=TARGETS, optimise="-O2", renamed=False):
+    """Builds all objects of `targets` below `root`; returns their paths relative to it."""
     jobs = []
     for source in sources():
-        for target, waves in TARGETS.items():
+        for target, waves in targets.items():
             for code_object in CODE_OBJECTS:
                 for wave in waves:
-                    if wave == 64 and source.stem in WAVE32_ONLY:
+                    if source.stem in NEED_WMMA and (wave == 64 or target not in HAVE_WMMA):
                         continue
                     path = pathlib.Path(target, f"v{code_object}", f"wave{wave}", f"{source.stem}.hsaco")
                     jobs.append((path, command(source, root / path, target, code_object, wave, optimise, renamed)))
@@ -116,8 +119,9 @@ def main():
         for source in sources():
             print(source.stem, *kernel_names(source))
     elif arguments.variants:
-        for name, optimise, renamed in (("O0", "-O0", False), ("O3", "-O3", False), ("renamed", "-O2", True)):
-            print(f"{name}: {len(build(arguments.variants.resolve() / name, optimise, renamed))} objects")
+        every = {**TARGETS, **FURTHER}
+        for name, targets, optimise, renamed in (("O0", every, "-O0", False), ("O3", every, "-O3", False), ("renamed", TARGETS, "-O2", True)):
+            print(f"{name}: {len(build(arguments.variants.resolve() / name, targets, optimise, renamed))} objects")
     else:
         shutil.rmtree(HERE / "objects", ignore_errors=True)
         print(f"{len(build(HERE / 'objects'))} objects")

@@ -80,11 +80,16 @@ fn kernels_on_gfx906() {
 }
 
 #[test]
+fn kernels_on_gfx1030() {
+    assert!(run_tree(&committed(), "gfx1030") >= 100);
+}
+
+#[test]
 fn variants() {
     let Some(directory) = std::env::var_os("SELVEDGE_KERNELS") else { return };
     for entry in std::fs::read_dir(directory).expect("SELVEDGE_KERNELS is a directory") {
         let tree = entry.expect("a directory entry").path();
-        for target in ["gfx1151", "gfx1100", "gfx1201", "gfx90a", "gfx906"] {
+        for target in ["gfx1151", "gfx1100", "gfx1201", "gfx90a", "gfx906", "gfx1030"] {
             let ran = run_tree(&tree, target);
             println!("{} {target}: {ran} cases", tree.display());
             assert!(ran >= 100);

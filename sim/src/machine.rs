@@ -55,7 +55,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Adds the GPU board called `name` (`gfx1151`, `gfx1100`, `gfx1201`, `gfx1200`).
+    /// Adds the GPU board called `name` (`gfx1151`, `gfx1100`, `gfx1201`, `gfx1200`, `gfx90a`, `gfx906`, `gfx1030`).
     ///
     /// # Errors
     /// When no board is called so.

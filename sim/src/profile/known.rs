@@ -42,7 +42,7 @@ macro_rules! caches {
     };
 }
 
-/// `HSA_CAP_*` of kfd_sysfs.h that every gfx11 and gfx12 GPU has: watch points (four), doorbells of type 2,
+/// `HSA_CAP_*` of kfd_sysfs.h that every gfx10.3, gfx11 and gfx12 GPU has: watch points (four), doorbells of type 2,
 /// trap debugging with its two overrides, firmware support for it.
 const RDNA_CAPABILITY: u32 = 0x2003_a280;
 /// `HSA_DBG_*`: watch address mask bits 7 to 29 (gfx10 and later), dispatch information always valid.
@@ -331,9 +331,69 @@ pub fn gfx906() -> Board {
     }
 }
 
+/// Radeon RX 6900 XT (Navi 21): 80 compute units. Units, boost clock, memory and its bus from AMD's data sheet; chip and
+/// size of memory as sysfs shows them of such a card; caches as in kfd_crat.c, `sienna_cichlid_cache_info`; what a node of
+/// this generation has besides, and firmware, from a recorded gfx1033 (Steam Deck, in LACT's test data), with SDMA engines
+/// as in kfd_device.c and gfx_v10_0.c's queues.
+pub fn gfx1030() -> Board {
+    Board {
+        gpu: Gpu {
+            name: "gfx1030",
+            gfx_target_version: 100300,
+            compute_units: 80,
+            shader_engines: 4,
+            scratch_slots_per_cu: 32,
+            lds_bytes: 64 << 10,
+        },
+        is_apu: false,
+        device_id: 0x73bf,
+        subsystem: (0x1002, 0x0e3a),
+        pci_revision: 0xc0,
+        asic_revision: 1,
+        location_id: 0x300,
+        unique_id: 0,
+        family: 143,
+        gc_version: (10, 3, 0),
+        sdma_version: (5, 2, 0),
+        sdma_engines: 4,
+        sdma_link_engines: 0,
+        sdma_queues_per_engine: 8,
+        compute_queues: 8,
+        wave_lanes: 32,
+        capability: RDNA_CAPABILITY,
+        debug_properties: RDNA_DEBUG_PROPERTIES,
+        simds_per_cu: 2,
+        waves_per_simd: 16,
+        arrays_per_engine: 2,
+        cus_per_array: 10,
+        max_engine_mhz: 2250,
+        vram_bytes: 16368 << 20,
+        system_bytes: 64 << 30,
+        gtt_bytes: 32 << 30,
+        memory_width: 256,
+        memory_mhz: 1000,
+        mec_firmware: 122,
+        sdma_firmware: 70,
+        caches: &[
+            Cache { level: 1, size_kib: 16, line_bytes: 128, shared_by: 1, instruction: false },
+            Cache { level: 1, size_kib: 32, line_bytes: 64, shared_by: 2, instruction: true },
+            Cache { level: 1, size_kib: 16, line_bytes: 64, shared_by: 2, instruction: false },
+            Cache { level: 1, size_kib: 128, line_bytes: 128, shared_by: 10, instruction: false },
+            Cache { level: 2, size_kib: 4096, line_bytes: 128, shared_by: 10, instruction: false },
+            Cache {
+                level: 3,
+                size_kib: 128 << 10,
+                line_bytes: 64,
+                shared_by: 10,
+                instruction: false,
+            },
+        ],
+    }
+}
+
 /// Names of the boards.
 pub fn names() -> &'static [&'static str] {
-    &["gfx1151", "gfx1100", "gfx1201", "gfx1200", "gfx90a", "gfx906"]
+    &["gfx1151", "gfx1100", "gfx1201", "gfx1200", "gfx90a", "gfx906", "gfx1030"]
 }
 
 /// The board with this name.
@@ -345,6 +405,7 @@ pub fn by_name(name: &str) -> Option<Board> {
         "gfx1200" => Some(gfx1200()),
         "gfx90a" => Some(gfx90a()),
         "gfx906" => Some(gfx906()),
+        "gfx1030" => Some(gfx1030()),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ mod known;
 
 pub use board::{Board, Cache, ContextSave};
 pub use kernel::Kernel;
-pub use known::{by_name, gfx90a, gfx906, gfx1100, gfx1151, gfx1200, gfx1201, names};
+pub use known::{by_name, gfx90a, gfx906, gfx1030, gfx1100, gfx1151, gfx1200, gfx1201, names};
 
 /// What the processors of one GPU model need to know about it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The shader core: runs the waves of a dispatch.
 //!
-//! RDNA3, RDNA3.5 and RDNA4 (gfx11, gfx11.5, gfx12), wave32 and wave64; gfx906, gfx908, gfx90a, gfx942 and gfx950, which
+//! RDNA2 to RDNA4 (gfx10.3, gfx11, gfx11.5, gfx12), wave32 and wave64; gfx906, gfx908, gfx90a, gfx942 and gfx950, which
 //! have wave64 only. The semantics are those of AMD's "RDNA3 Instruction Set Architecture" reference guide (2023-02), here
 //! "RDNA3 ISA document", and of those of the other generations; `generation` has what the generations do differently.
 //!
@@ -30,7 +30,7 @@
 //! - **What nothing has set** has one value ([`Launch::fill`]), not what earlier waves left.
 //!
 //! Refused, with a text that says what: formats without handlers (images, typed buffers, exports, parameter loads),
-//! GDS, swizzled buffers but for gfx9's dwords, indexed registers, sparse and XF32 matrices, loads into LDS, named
+//! GDS, swizzled buffers but for gfx9's and gfx10's dwords, indexed registers, sparse and XF32 matrices, loads into LDS, named
 //! barriers, transposing loads, traps but of gfx11, messages and registers for which nothing here stands, registers
 //! beyond those allocated, misaligned tuples of SGPRs, dual issue in wave64. Arithmetic exceptions are never raised.
 #![expect(clippy::needless_range_loop, reason = "a lane number indexes several registers at once")]

@@ -4,6 +4,7 @@ mod addresses;
 mod atomics;
 mod coverage;
 mod floats;
+mod gfx10;
 mod gfx12;
 mod gfx9;
 mod lanes;
