@@ -161,6 +161,17 @@ pub struct Valu {
     pub wait_exp: u8,
 }
 
+/// Scales of the two matrices of V_MFMA_SCALE, given by the V_MFMA_LD_SCALE_B32 that its encoding begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatrixScale {
+    /// VGPRs with four scales each.
+    pub src: [Src; 2],
+    /// Low bits of which of the four it is, bit per source.
+    pub op_sel: u8,
+    /// High bits.
+    pub op_sel_hi: u8,
+}
+
 /// Operand fields by format. Field names are AMD's (RDNA3 ISA document, chapter "Microcode formats").
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs, reason = "field names are the document's own")]
@@ -204,8 +215,9 @@ pub enum Fields {
         dpp: Option<Dpp>,
     },
     /// Matrix multiply-add, or a move of an accumulation register. `vdst` is a VGPR or an accumulation VGPR. `cbsz`
-    /// and `abid` broadcast blocks of the first matrix, `blgp` permutes lanes of the second or, for doubles, negates.
-    Matrix { vdst: Src, src: [Src; 3], cbsz: u8, abid: u8, blgp: u8 },
+    /// and `abid` broadcast blocks of the first matrix, `blgp` permutes lanes of the second or, for doubles, negates;
+    /// but see [`Opcode::has_matrix_formats`]. V_MFMA_SCALE has a `scale`.
+    Matrix { vdst: Src, src: [Src; 3], cbsz: u8, abid: u8, blgp: u8, scale: Option<MatrixScale> },
     /// Dual issue.
     Vopd { x: DualOp, y: DualOp },
     /// LDS and GDS. With `acc` data and destination are accumulation VGPRs.

@@ -48,6 +48,8 @@ pub enum OperandKind {
     B96,
     /// Four dwords.
     B128,
+    /// Six dwords.
+    B192,
     /// Eight dwords.
     B256,
     /// Sixteen dwords.
@@ -94,6 +96,7 @@ impl OperandKind {
             B64 | I64 | U64 | F64 | PkF32 => 2,
             B96 => 3,
             B128 => 4,
+            B192 => 6,
             B256 => 8,
             B512 => 16,
             B1024 => 32,

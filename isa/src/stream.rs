@@ -26,7 +26,7 @@ impl Iterator for Instructions<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let offset = self.offset;
         let rest = self.bytes.get(offset..).filter(|rest| !rest.is_empty())?;
-        let mut words = [0; 3];
+        let mut words = [0; 4];
         let mut count = 0;
         for (word, bytes) in words.iter_mut().zip(rest.as_chunks::<4>().0) {
             *word = u32::from_le_bytes(*bytes);

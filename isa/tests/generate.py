@@ -13,12 +13,12 @@ LLVM's version.
 """
 import os, random, re, subprocess, sys, tempfile
 
-STRIDE = 6  # dwords for each case: three of instruction, three of padding to resynchronise after it
+STRIDE = 6  # dwords for each case: up to four of instruction, the rest of padding to resynchronise after it
 S_NOP = 0xBF800000
 
 
 def disassemble(cases, cpu, wave64=False, features="", version="19"):
-    """LLVM's (text or None, dwords) for each case, a tuple of at most three dwords."""
+    """LLVM's (text or None, dwords) for each case, a tuple of at most four dwords."""
     wave = "+wavefrontsize64,-wavefrontsize32" if wave64 else "+wavefrontsize32,-wavefrontsize64"
     if cpu.startswith("gfx9"):
         wave = "+wavefrontsize64"  # the only size
@@ -394,6 +394,26 @@ def gfx9_vop3p(f, base):
     return (first, second, 0)
 
 
+def gfx950_scaled(f, base):
+    """V_MFMA_SCALE: V_MFMA_LD_SCALE_B32 and the operation it is for."""
+    scale = lambda: 256 + f.vgpr() if f.chance(0.9) else gfx9_sgpr(f)
+    first, second = base, scale() | scale() << 9
+    if f.chance(0.7):
+        first |= f.bits(2) << 11
+        second |= f.bits(2) << 27
+    elif f.chance(0.3):
+        first |= f.bits(8) << 8
+        second |= f.bits(14) << 18
+    third, fourth, _ = gfx9_vop3p(f, base + (f.r.choice([1, 2]) << 16))
+    fourth |= 1 << 8 | 1 << 17  # constants crash LLVM's disassembler, as any literal does
+    if fourth >> 18 & 0x1FF == 255:
+        fourth |= 1 << 26
+    if f.chance(0.9):
+        third = third & ~0x7F00 | 0x0800 | f.r.randrange(5) << 8
+        fourth = fourth & ~(7 << 29) | f.r.randrange(5) << 29
+    return (first, second, third, fourth)
+
+
 def gfx9_ds(f, base):
     offset = 0 if f.chance(0.3) else f.bits(16)
     if f.chance(0.1):
@@ -556,6 +576,8 @@ FORMATS_GFX10 = {
     "mtbuf": (0xE8000000, 16, 3, gfx10_buffer(True), 60),
 }
 
+FORMATS_GFX950 = {**FORMATS_GFX9, "vop3px": (0xD3AC0000, 0, 0, gfx950_scaled, 300)}
+
 # Operations of gfx12 that LLVM 19 does not know: format and number.
 LATER_GFX12 = [("sop1", 83), ("vop3", 784), ("vopd", 12), ("vopd", 13), ("ds", 20), ("ds", 205)]
 
@@ -580,7 +602,7 @@ def write(path, cpu, wave64, scale, formats=FORMATS, features="", version="19", 
             if name == "sop2" and word >> 28 >= 0xB or name == "sopk" and word >> 23 >= 0x17D or name == "vop2" and number >= 0x3E:
                 continue  # another format's prefix
             # LLVM has some operations without operands only if all else is zero
-            if formats is FORMATS_GFX9:
+            if base >> 16 != 0xD3AC and cpu.startswith("gfx9"):
                 cases += [(number, (word | bits, 0, 0)) for bits in (0, 1 << 16)]
             if formats is FORMATS_GFX10:
                 cases.append((number, (word, 0, 0)))
@@ -619,7 +641,7 @@ def main():
     write("gfx908.llvm19.txt", "gfx908", True, 0.3, FORMATS_GFX9)
     write("gfx90a.llvm19.txt", "gfx90a", True, 0.6, FORMATS_GFX9)
     write("gfx942.llvm19.txt", "gfx942", True, 0.6, FORMATS_GFX9)
-    write("gfx950.llvm22.txt", "gfx950", True, 0.6, FORMATS_GFX9, version="22")
+    write("gfx950.llvm22.txt", "gfx950", True, 0.6, FORMATS_GFX950, version="22")
     # Halves of 16-bit registers, which LLVM 19 takes for an invalid register or ignores.
     halves = re.compile(r"v\d+\.h|op_sel")
     short = {name: FORMATS[name] for name in ("vop1", "vop2", "vopc", "vop3")}

@@ -14,7 +14,7 @@ mod vector;
 ///
 /// # Errors
 /// [`DecodeError`] for reserved encodings, for formats without tables, and where `words` is shorter
-/// than the instruction (at most three dwords).
+/// than the instruction (at most four dwords).
 pub fn decode(target: Target, words: &[u32]) -> Result<Instruction, DecodeError> {
     let encoding = Encoding::of(target.generation());
     let &first = words.first().ok_or(DecodeError::Truncated { format: None, needed: 4, got: 0 })?;
@@ -53,6 +53,7 @@ pub fn decode(target: Target, words: &[u32]) -> Result<Instruction, DecodeError>
         Format::Vop2 => decoder.vop2(first)?,
         Format::Vopc => decoder.vopc(first)?,
         Format::Vop3 => decoder.vop3(first)?,
+        Format::Vop3p if opcode == Opcode::V_MFMA_LD_SCALE_B32 => decoder.scale(first)?,
         Format::Vop3p if opcode.info().flags.contains(Flags::MATRIX) => decoder.matrix(first)?,
         Format::Vop3p => decoder.vop3p(first)?,
         Format::Vinterp => decoder.vinterp(first)?,
@@ -201,7 +202,8 @@ impl Decoder<'_> {
 
     /// A VGPR that begins a tuple of so many.
     fn vgprs(&self, field: &'static str, code: u32, dwords: u8) -> Result<u8, DecodeError> {
-        if code + u32::from(dwords.max(1)) <= 256 {
+        let even = dwords < 2 || !self.encoding.even_tuples || code.is_multiple_of(2);
+        if even && code + u32::from(dwords.max(1)) <= 256 {
             Ok(code as u8)
         } else {
             Err(self.reserved(field, code))

@@ -3,8 +3,8 @@
 use super::{Decoder, bits};
 use crate::encoding::Accumulators;
 use crate::{
-    DecodeError, Dpp, DualOp, Fields, Flags, Format, OpInfo, Opcode, OperandKind, Sdwa, Select,
-    Src, Valu,
+    DecodeError, Dpp, DualOp, Fields, Flags, Format, MatrixFormat, MatrixScale, OpInfo, Opcode,
+    OperandKind, Sdwa, Select, Src, Valu,
 };
 
 /// What 9-bit `src0` says besides an operand: the DPP dword that follows.
@@ -183,13 +183,24 @@ impl Decoder<'_> {
         let file = |accumulation: bool, number: u8| {
             Src(u16::from(number) + if accumulation { 512 } else { 256 })
         };
+        let multiplies = info.src_count() > 1;
+        let field = |low, width| if multiplies { bits(word, low, width) as u8 } else { 0 };
+        let (cbsz, abid, blgp) = (field(8, 3), field(11, 4), field(61, 3));
+        if self.opcode.has_matrix_formats() {
+            for (name, format) in [("cbsz", cbsz), ("blgp", blgp)] {
+                if MatrixFormat::from_bits(format).is_none() {
+                    return Err(self.reserved(name, format.into()));
+                }
+            }
+        }
         let vdst = self.vgpr("vdst", bits(word, 0, 8), info.dst)?;
+        let kinds = self.opcode.matrix_sources(cbsz, blgp);
         let mut src = [Src(0); 3];
         for index in 0..usize::from(info.src_count()) {
             let code = bits(word, 32 + 9 * index as u32, 9);
             src[index] = match code {
                 256..512 => {
-                    file(files[index + 1], self.vgpr(SOURCES[index], code - 256, info.src[index])?)
+                    file(files[index + 1], self.vgpr(SOURCES[index], code - 256, kinds[index])?)
                 }
                 // The addend may be a constant.
                 128..=208 | 240..=248 if index == 2 && !sparse => Src(code as u16),
@@ -200,15 +211,54 @@ impl Decoder<'_> {
                 _ => return Err(self.reserved(SOURCES[index], code)),
             };
         }
-        let multiplies = info.src_count() > 1;
-        let field = |low, width| if multiplies { bits(word, low, width) as u8 } else { 0 };
-        Ok(Fields::Matrix {
-            vdst: file(files[0], vdst),
+        Ok(Fields::Matrix { vdst: file(files[0], vdst), src, cbsz, abid, blgp, scale: None })
+    }
+
+    /// V_MFMA_LD_SCALE_B32. With an operation after it that takes scales, which the lowest bit of `abid` says, it is
+    /// one instruction of four dwords, V_MFMA_SCALE (LLVM's VOP3PInstructions.td, `VOP3PXe`).
+    pub(super) fn scale(&mut self, word: u64) -> Result<Fields, DecodeError> {
+        let scaled = |&next: &u32| {
+            const TAKES_SCALES: u32 = 1 << 11;
+            let table = self.encoding.table(self.format);
+            let number = usize::from(table.number.get(next.into()) as u16);
+            let takes = self.encoding.format(next) == Some(self.format) && next & TAKES_SCALES != 0;
+            match table.opcodes.get(number).copied().flatten().filter(|_| takes)? {
+                Opcode::V_MFMA_F32_16X16X128_F8F6F4 => {
+                    Some((Opcode::V_MFMA_SCALE_F32_16X16X128_F8F6F4, next))
+                }
+                Opcode::V_MFMA_F32_32X32X64_F8F6F4 => {
+                    Some((Opcode::V_MFMA_SCALE_F32_32X32X64_F8F6F4, next))
+                }
+                _ => None,
+            }
+        };
+        let Some((opcode, next)) = self.words.get(2).and_then(scaled) else {
+            let mut fields = self.vop3p(word)?;
+            if let Fields::Vop3p { neg_lo, neg_hi, clamp, .. } = &mut fields {
+                (*neg_lo, *neg_hi, *clamp) = (0, 0, false);
+            }
+            return Ok(fields);
+        };
+        let word = self.second(word)?;
+        let mut src = [Src(0); 2];
+        for (index, src) in src.iter_mut().enumerate() {
+            *src = match bits(word, 32 + 9 * index as u32, 9) {
+                code @ 256.. => Src(code as u16),
+                code => return Err(self.reserved(SOURCES[index], code)),
+            };
+        }
+        let scales = MatrixScale {
             src,
-            cbsz: field(8, 3),
-            abid: field(11, 4),
-            blgp: field(61, 3),
-        })
+            op_sel: bits(word, 11, 2) as u8,
+            op_sel_hi: bits(word, 59, 2) as u8,
+        };
+        self.opcode = opcode;
+        self.taken += 1;
+        let mut fields = self.matrix(next.into())?;
+        if let Fields::Matrix { scale, .. } = &mut fields {
+            *scale = Some(scales);
+        }
+        Ok(fields)
     }
 
     /// VOPD: two operations with one literal between them. V_DUAL_FMAMK and V_DUAL_FMAAK read the

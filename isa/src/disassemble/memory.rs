@@ -220,8 +220,7 @@ impl Text<'_, '_> {
         }
         let info = opcode.info();
         if matches!(opcode, Opcode::BUFFER_INV | Opcode::BUFFER_WBL2) {
-            // They say the scope, where the bits are named after it; those of gfx90a are not shown.
-            let scoped = self.encoding.cache_names[0] == "sc0";
+            let scoped = self.encoding.scoped_write_back;
             return if scoped { self.cache(glc, false, dlc) } else { Ok(()) };
         }
         if info.dst == OperandKind::None && info.flags.is_empty() {

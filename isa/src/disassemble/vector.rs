@@ -128,16 +128,30 @@ impl Text<'_, '_> {
 
     /// Matrix operations.
     pub(super) fn matrix(&mut self, opcode: Opcode, fields: &Fields) -> fmt::Result {
-        let &Fields::Matrix { vdst, src, cbsz, abid, blgp } = fields else { return Ok(()) };
+        let &Fields::Matrix { vdst, src, cbsz, abid, blgp, scale } = fields else { return Ok(()) };
         let info = opcode.info();
         self.mnemonic(opcode, "")?;
         self.source(vdst, info.dst)?;
         let count = usize::from(info.src_count());
-        for (src, kind) in src.into_iter().zip(info.src).take(count) {
+        for (src, kind) in src.into_iter().zip(opcode.matrix_sources(cbsz, blgp)).take(count) {
             self.source(src, kind)?;
         }
-        self.option("cbsz", cbsz)?;
-        self.option("abid", abid)?;
+        match scale {
+            None => {
+                self.option("cbsz", cbsz)?;
+                self.option("abid", abid)?;
+            }
+            Some(scale) => {
+                for src in scale.src {
+                    self.source(src, OperandKind::B32)?;
+                }
+                if scale.op_sel != 0 {
+                    self.bits("op_sel", scale.op_sel, 3)?;
+                }
+                self.bits("op_sel_hi", scale.op_sel_hi, 3)?;
+                self.option("cbsz", cbsz)?;
+            }
+        }
         if self.encoding.matrix_negation && opcode.name().starts_with("V_MFMA_F64") {
             return if blgp == 0 { Ok(()) } else { self.bits("neg", blgp, 3) };
         }
@@ -163,6 +177,10 @@ impl Text<'_, '_> {
             | Opcode::V_PERMLANEX16_B32
             | Opcode::V_PERMLANE16_VAR_B32
             | Opcode::V_PERMLANEX16_VAR_B32 => self.bits("op_sel", valu.op_sel, 2),
+            Opcode::V_PERMLANE16_SWAP_B32 | Opcode::V_PERMLANE32_SWAP_B32 => {
+                self.option("bound_ctrl", valu.op_sel >> 1 & 1)?;
+                self.option("fi", valu.op_sel & 1)
+            }
             // The byte read: its number's bits are in reverse order.
             Opcode::V_CVT_F32_FP8 | Opcode::V_CVT_F32_BF8 if self.encoding.byte_select => {
                 self.option("byte_sel", (valu.op_sel & 1) << 1 | valu.op_sel >> 1 & 1)
@@ -170,6 +188,10 @@ impl Text<'_, '_> {
             // The byte written.
             Opcode::V_CVT_SR_FP8_F32 | Opcode::V_CVT_SR_BF8_F32 if self.encoding.byte_select => {
                 self.option("byte_sel", valu.op_sel >> 2)
+            }
+            // The byte written.
+            Opcode::V_CVT_SCALEF32_PK_FP4_F16 | Opcode::V_CVT_SCALEF32_PK_FP4_BF16 => {
+                self.bits("op_sel", valu.op_sel, 4)
             }
             // LLVM counts the accumulator as a source here.
             Opcode::V_FMAC_F16 => self.bits("op_sel", valu.op_sel & !4, 4),
@@ -191,7 +213,9 @@ impl Text<'_, '_> {
         };
         let info = opcode.info();
         self.mnemonic(opcode, if dpp.is_some() { "_e64_dpp" } else { "" })?;
-        self.vgpr(vdst, info.dst.dwords(self.wave32))?;
+        if info.dst != OperandKind::None {
+            self.vgpr(vdst, info.dst.dwords(self.wave32))?;
+        }
         let count = usize::from(info.src_count());
         let used = (1 << count) - 1;
         // The mixed-precision multiply-adds use the negate-high bits as absolute value.

@@ -269,6 +269,8 @@ pub(crate) struct Encoding {
     pub(crate) dpp16: &'static [(u16, u16)],
     /// Controls with which operands of 64 bits can be moved, too.
     pub(crate) dpp16_wide: (u16, u16),
+    /// Whether tuples of VGPRs begin at even ones.
+    pub(crate) even_tuples: bool,
     /// Whether there is DPP8.
     pub(crate) dpp8: bool,
     /// Whether there is SDWA.
@@ -298,6 +300,8 @@ pub(crate) struct Encoding {
     /// Names of the cache policy bits, in the order glc, slc, dlc; empty where scope and temporal hint
     /// are the policy.
     pub(crate) cache_names: [&'static str; 3],
+    /// Whether the cache policy of BUFFER_WBL2 and BUFFER_INV is their scope, and is shown.
+    pub(crate) scoped_write_back: bool,
     /// S_WAITCNT's counters.
     pub(crate) wait_counts: WaitCounts,
     /// Whether typed buffers' data and number format are one number.

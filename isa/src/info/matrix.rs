@@ -6,6 +6,7 @@
 //! "Matrix Arithmetic Instructions".
 
 use super::info;
+use crate::{Opcode, OperandKind};
 
 info! {
     V_ACCVGPR_MOV_B32: B32 = B32 | NO_DPP NO_SDWA NO_VOP3 REGISTER_SRC0;
@@ -84,4 +85,71 @@ info! {
     V_MFMA_F32_32X32X16_F16: B512 = B128 B128 B512 | MATRIX NO_DPP;
     V_SMFMAC_F32_16X16X64_F16: B128 = B128 B256 B32 | MATRIX NO_DPP READS_DST;
     V_SMFMAC_F32_32X32X32_F16: B512 = B128 B256 B32 | MATRIX NO_DPP READS_DST;
+    V_MFMA_LD_SCALE_B32: None = B32 B32 | NO_DPP;
+    V_MFMA_F32_16X16X128_F8F6F4: B128 = B256 B256 B128 | MATRIX NO_DPP;
+    V_MFMA_F32_32X32X64_F8F6F4: B512 = B256 B256 B512 | MATRIX NO_DPP;
+    V_MFMA_SCALE_F32_16X16X128_F8F6F4: B128 = B256 B256 B128 | MATRIX NO_DPP;
+    V_MFMA_SCALE_F32_32X32X64_F8F6F4: B512 = B256 B256 B512 | MATRIX NO_DPP;
+}
+
+impl Opcode {
+    /// Whether the instruction says the formats of the matrices: `cbsz` that of the first, `blgp` that of the second.
+    pub const fn has_matrix_formats(self) -> bool {
+        matches!(
+            self,
+            Opcode::V_MFMA_F32_16X16X128_F8F6F4
+                | Opcode::V_MFMA_F32_32X32X64_F8F6F4
+                | Opcode::V_MFMA_SCALE_F32_16X16X128_F8F6F4
+                | Opcode::V_MFMA_SCALE_F32_32X32X64_F8F6F4
+        )
+    }
+
+    /// What the sources of a matrix operation hold: as [`OpInfo::src`](crate::OpInfo), but where the instruction says
+    /// the formats, whose widths differ.
+    pub fn matrix_sources(self, cbsz: u8, blgp: u8) -> [OperandKind; 3] {
+        let [a, b, c] = self.info().src;
+        if !self.has_matrix_formats() {
+            return [a, b, c];
+        }
+        let kind = |format| MatrixFormat::from_bits(format).map_or(a, MatrixFormat::kind);
+        [kind(cbsz), kind(blgp), c]
+    }
+}
+
+/// What a matrix of V_MFMA's F8F6F4 operations has for elements (LLVM's SIDefines.h, `MFMAScaleFormats`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatrixFormat {
+    /// Four bits of exponent, three of fraction.
+    Fp8,
+    /// Five and two.
+    Bf8,
+    /// Two and three.
+    Fp6,
+    /// Three and two.
+    Bf6,
+    /// Two and one.
+    Fp4,
+}
+
+impl MatrixFormat {
+    /// The format with this number in an instruction.
+    pub const fn from_bits(bits: u8) -> Option<MatrixFormat> {
+        Some(match bits {
+            0 => MatrixFormat::Fp8,
+            1 => MatrixFormat::Bf8,
+            2 => MatrixFormat::Fp6,
+            3 => MatrixFormat::Bf6,
+            4 => MatrixFormat::Fp4,
+            _ => return None,
+        })
+    }
+
+    /// 32 elements, which a lane holds.
+    const fn kind(self) -> OperandKind {
+        match self {
+            MatrixFormat::Fp8 | MatrixFormat::Bf8 => OperandKind::B256,
+            MatrixFormat::Fp6 | MatrixFormat::Bf6 => OperandKind::B192,
+            MatrixFormat::Fp4 => OperandKind::B128,
+        }
+    }
 }

@@ -12,7 +12,10 @@ mod matrix;
 mod packed;
 mod scalar;
 mod scalar_memory;
+mod scaled;
 mod vector;
+
+pub use matrix::MatrixFormat;
 
 bitflags! {
     /// Properties of an operation beyond its explicit operands.
@@ -169,6 +172,7 @@ static INFO: [OpInfo; Opcode::ALL.len()] = {
         buffer::ROWS,
         scalar_memory::ROWS,
         matrix::ROWS,
+        scaled::ROWS,
     ];
     let mut family = 0;
     while family < families.len() {

@@ -88,8 +88,10 @@ pub(super) struct Traits {
     pub(super) buffers: Buffers,
     /// Numbers of messages have four bits, and an operation follows.
     pub(super) message_operations: bool,
-    /// Conversions of bytes take whole registers, and V_CVT_SR dithers.
-    pub(super) gfx9_bytes: bool,
+    /// V_CVT_PK_F32_FP8 and its like read a register of 32 bits, not a half of one.
+    pub(super) wide_byte_pairs: bool,
+    /// How V_CVT_SR_FP8_F32 and its like round is known.
+    pub(super) rounds_bytes_by_chance: bool,
     /// FP8 and BF8.
     pub(super) byte_floats: [Format; 2],
     /// Hardware registers by number (LLVM's AMDGPUAsmUtils.cpp, table `Hwreg::Opr`).
@@ -163,7 +165,8 @@ const GFX11: Traits = Traits {
     packed_ids: true,
     buffers: Buffers::Gfx11,
     message_operations: false,
-    gfx9_bytes: false,
+    wide_byte_pairs: false,
+    rounds_bytes_by_chance: false,
     byte_floats: [Format::Fp8, Format::Bf8],
     registers: &[
         (1, Register::Mode),
@@ -193,7 +196,8 @@ static GFX12: Traits = Traits {
     packed_ids: true,
     buffers: Buffers::Gfx11,
     message_operations: false,
-    gfx9_bytes: false,
+    wide_byte_pairs: false,
+    rounds_bytes_by_chance: false,
     byte_floats: [Format::Fp8, Format::Bf8],
     registers: &[
         (1, Register::Mode),
@@ -221,7 +225,8 @@ const GFX906: Traits = Traits {
     packed_ids: false,
     buffers: Buffers::Gfx9,
     message_operations: true,
-    gfx9_bytes: true,
+    wide_byte_pairs: true,
+    rounds_bytes_by_chance: true,
     byte_floats: [Format::Fp8Fnuz, Format::Bf8Fnuz],
     registers: &[
         (1, Register::Mode),

@@ -143,7 +143,7 @@ pub(super) fn transfer(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
 
 /// MFMA.
 pub(super) fn run(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
-    let Fields::Matrix { vdst, src, cbsz, abid, blgp } = op.instruction.fields else {
+    let Fields::Matrix { vdst, src, cbsz, abid, blgp, .. } = op.instruction.fields else {
         return mismatch(op);
     };
     let name = op.instruction.opcode.name();

@@ -154,9 +154,11 @@ fn highest_vgprs(instruction: &Instruction, wave32: bool) -> [Option<usize>; 2] 
         if accumulation { [None, highest] } else { [highest, None] }
     };
     match &instruction.fields {
-        Fields::Matrix { vdst, src, .. } => {
-            let kinds = [info.dst].into_iter().chain(info.src);
-            let operands = [*vdst].into_iter().chain(*src).zip(kinds);
+        Fields::Matrix { vdst, src, cbsz, blgp, scale, .. } => {
+            let sources = instruction.opcode.matrix_sources(*cbsz, *blgp);
+            let scales = scale.iter().flat_map(|scale| scale.src);
+            let kinds = [info.dst].into_iter().chain(sources).chain([OperandKind::B32; 2]);
+            let operands = [*vdst].into_iter().chain(*src).chain(scales).zip(kinds);
             operands.fold([None, None], |[vector, accumulation], (operand, kind)| {
                 let run = |register: Option<u8>| last(register?, kind, wave32);
                 [vector.max(run(operand.vgpr())), accumulation.max(run(operand.accumulator()))]

@@ -146,6 +146,7 @@ const fn encoding() -> Encoding {
         special_sources: &[251, 252, 254],
         dpp16: DPP16,
         dpp16_wide: (1, 0),
+        even_tuples: false,
         dpp8: true,
         sdwa: true,
         long_literals: true,
@@ -160,6 +161,7 @@ const fn encoding() -> Encoding {
         matrix_negation: false,
         accumulators: Accumulators::ByBit,
         cache_names: ["glc", "slc", "dlc"],
+        scoped_write_back: false,
         wait_counts: WaitCounts {
             vmcnt: [Field::bits(3, 0), Field::bits(15, 14)],
             expcnt: Field::bits(6, 4),

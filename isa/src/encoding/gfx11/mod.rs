@@ -168,6 +168,7 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
         special_sources: &[],
         dpp16: DPP16,
         dpp16_wide: (1, 0),
+        even_tuples: false,
         dpp8: true,
         sdwa: false,
         long_literals: true,
@@ -182,6 +183,7 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
         matrix_negation: false,
         accumulators: Accumulators::ByBit,
         cache_names: ["glc", "slc", "dlc"],
+        scoped_write_back: false,
         wait_counts: WAIT_COUNTS,
     }
 }

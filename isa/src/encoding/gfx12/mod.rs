@@ -152,6 +152,7 @@ const fn encoding() -> Encoding {
         special_sources: &[],
         dpp16: DPP16,
         dpp16_wide: (1, 0),
+        even_tuples: false,
         dpp8: true,
         sdwa: false,
         long_literals: true,
@@ -166,6 +167,7 @@ const fn encoding() -> Encoding {
         matrix_negation: false,
         accumulators: Accumulators::ByBit,
         cache_names: ["", "", ""],
+        scoped_write_back: false,
         wait_counts: WAIT_COUNTS,
     }
 }

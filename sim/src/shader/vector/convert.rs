@@ -212,8 +212,8 @@ fn from_byte(wave: &mut Wave, op: &Op, v: &Valu, format: Format) -> Step {
 
 /// `v_cvt_pk_f32_fp8`, `v_cvt_pk_f32_bf8`: the two bytes of a half.
 fn from_bytes(wave: &mut Wave, op: &Op, v: &Valu, format: Format) -> Step {
-    // The operand is a half register to gfx12, a whole one to gfx9, which such constants tell apart.
-    if wave.traits.gfx9_bytes && matches!(v.src[0].0, 240..=248) {
+    // Such constants tell a whole register from a half.
+    if wave.traits.wide_byte_pairs && matches!(v.src[0].0, 240..=248) {
         return Err(Stop::not_modelled("a conversion of bytes of an inline float is not modelled"));
     }
     for half in 0..wave.halves {
@@ -352,8 +352,8 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
             pack(wave, op, v, Pack::Singles, |_, a| float::f32_to_bf16(f32::from_bits(a)))
         }
         // What gfx12 adds before it rounds is not known well enough.
-        V_CVT_SR_FP8_F32 if wave.traits.gfx9_bytes => dither(wave, op, v, fp8),
-        V_CVT_SR_BF8_F32 if wave.traits.gfx9_bytes => dither(wave, op, v, bf8),
+        V_CVT_SR_FP8_F32 if wave.traits.rounds_bytes_by_chance => dither(wave, op, v, fp8),
+        V_CVT_SR_BF8_F32 if wave.traits.rounds_bytes_by_chance => dither(wave, op, v, bf8),
         other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }
