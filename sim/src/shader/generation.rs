@@ -104,6 +104,11 @@ pub(super) struct Traits {
     /// IEEE 754-2019's minimumNumber and maximumNumber, which quiet the first of two NaNs (RDNA4 ISA document,
     /// V_MIN_NUM_F32; LLVM's GCNSubtarget.h, `hasIEEEMode`, `hasDX10ClampMode`).
     pub(super) float_switches: bool,
+    /// MFMA of doubles negates by the bits that permute lanes otherwise (LLVM's VOP3PInstructions.td, `MAIInst`).
+    pub(super) negates_matrices: bool,
+    /// MFMA can permute lanes also of matrices of one block whose elements are narrower than 32 bits (AMD's matrix
+    /// instruction calculator, "BLGP bits supported").
+    pub(super) permutes_single_blocks: bool,
     /// Lane permutations of DS reach all lanes of wave64 (RDNA4 ISA document, DS_PERMUTE_B32), not only the 32 of
     /// the pass.
     pub(super) permutes_whole_wave: bool,
@@ -184,6 +189,8 @@ const GFX11: Traits = Traits {
     ],
     architected_ids: false,
     float_switches: true,
+    negates_matrices: false,
+    permutes_single_blocks: true,
     permutes_whole_wave: false,
     trap_present: true,
     takes_traps: true,
@@ -213,6 +220,8 @@ static GFX12: Traits = Traits {
     ],
     architected_ids: true,
     float_switches: false,
+    negates_matrices: false,
+    permutes_single_blocks: true,
     permutes_whole_wave: true,
     trap_present: false,
     takes_traps: false,
@@ -238,6 +247,8 @@ const GFX906: Traits = Traits {
     ],
     architected_ids: false,
     float_switches: true,
+    negates_matrices: false,
+    permutes_single_blocks: true,
     permutes_whole_wave: true,
     trap_present: true,
     takes_traps: false,
@@ -249,6 +260,8 @@ const GFX90A: Traits =
     Traits { vgpr_granule: [8, 8], accumulators: Accumulators::Shared, packed_ids: true, ..GFX906 };
 
 const GFX942: Traits = Traits {
+    negates_matrices: true,
+    permutes_single_blocks: false,
     flat_scratch: FlatScratch::SetByHardware,
     registers: &[
         (1, Register::Mode),

@@ -65,6 +65,7 @@ mod special;
 mod tests;
 mod trace;
 mod transfer;
+mod transpose;
 mod trap;
 mod vector;
 mod wave;

@@ -3,7 +3,7 @@
 use super::code::Handler;
 use super::vector::{
     carry, compare, convert, dot, double, dual, half, integer, lane, nothing, packed, scalar_float,
-    single, small, transcendental,
+    scaled, single, small, transcendental,
 };
 use super::{barrier, buffer, control, flat, matrix, scalar, share, smem, wmma};
 use amdgpu_isa::{Fields, Instruction, Opcode};
@@ -26,6 +26,7 @@ pub(super) fn handler(instruction: &Instruction) -> Option<Handler> {
         Fields::Smem { .. } => smem::smem,
         Fields::Valu(_) => return vector(instruction.opcode),
         Fields::Vop3p { .. } => match name {
+            "V_MFMA_LD_SCALE_B32" => matrix::lone_scale,
             _ if name.starts_with("V_WMMA") => wmma::run,
             _ if name.ends_with("_F32") && name.starts_with("V_PK") || name == "V_PK_MOV_B32" => {
                 packed::run_singles
@@ -55,6 +56,7 @@ fn vector(opcode: Opcode) -> Option<Handler> {
         V_NOP | V_PIPEFLUSH | V_CLREXCP => nothing,
         V_ACCVGPR_MOV_B32 => matrix::transfer,
         _ if name.starts_with("V_CMP") => compare::run,
+        _ if name.starts_with("V_CVT_SCALEF32") => scaled::run,
         V_READFIRSTLANE_B32
         | V_READLANE_B32
         | V_WRITELANE_B32
@@ -69,7 +71,9 @@ fn vector(opcode: Opcode) -> Option<Handler> {
         | V_MOVRELSD_2_B32
         | V_SWAP_B32
         | V_SWAP_B16
-        | V_SWAPREL_B32 => lane::run,
+        | V_SWAPREL_B32
+        | V_PERMLANE16_SWAP_B32
+        | V_PERMLANE32_SWAP_B32 => lane::run,
         V_ADD_CO_U32 | V_SUB_CO_U32 | V_SUBREV_CO_U32 | V_ADD_CO_CI_U32 | V_SUB_CO_CI_U32
         | V_SUBREV_CO_CI_U32 | V_MAD_U64_U32 | V_MAD_I64_I32 | V_LSHLREV_B64 | V_LSHRREV_B64
         | V_ASHRREV_I64 | V_LSHL_ADD_U64 | V_MOV_B64 | V_DIV_SCALE_F32 | V_DIV_SCALE_F64 => {
@@ -109,15 +113,20 @@ fn vector(opcode: Opcode) -> Option<Handler> {
         | V_MAXIMUM_F64 | V_LDEXP_F64 | V_TRUNC_F64 | V_CEIL_F64 | V_RNDNE_F64 | V_FLOOR_F64
         | V_FRACT_F64 | V_RCP_F64 | V_RSQ_F64 | V_SQRT_F64 | V_FREXP_MANT_F64
         | V_FREXP_EXP_I32_F64 | V_DIV_FMAS_F64 | V_DIV_FIXUP_F64 | V_TRIG_PREOP_F64 => double::run,
-        _ if name.starts_with("V_CVT") || matches!(opcode, V_SAT_PK_U8_I16 | V_PACK_B32_F16) => {
+        _ if name.starts_with("V_CVT")
+            || matches!(
+                opcode,
+                V_SAT_PK_U8_I16 | V_PACK_B32_F16 | V_ASHR_PK_I8_I32 | V_ASHR_PK_U8_I32
+            ) =>
+        {
             convert::run
         }
         V_QSAD_PK_U16_U8 | V_MQSAD_PK_U16_U8 | V_MQSAD_U32_U8 => small::run_sad,
         V_SUBREV_NC_U16 | V_MAD_LEGACY_U16 | V_MAD_LEGACY_I16 => small::run,
-        V_MOV_B16 | V_NOT_B16 | V_CNDMASK_B16 | V_ADD_NC_U16 | V_SUB_NC_U16 | V_MUL_LO_U16
-        | V_MAX_U16 | V_MAX_I16 | V_MIN_U16 | V_MIN_I16 | V_ADD_NC_I16 | V_SUB_NC_I16
-        | V_LSHLREV_B16 | V_LSHRREV_B16 | V_ASHRREV_I16 | V_AND_B16 | V_OR_B16 | V_XOR_B16
-        | V_MAD_U16 | V_MAD_I16 | V_MIN3_I16 | V_MIN3_U16 | V_MAX3_I16 | V_MAX3_U16
+        V_BITOP3_B16 | V_MOV_B16 | V_NOT_B16 | V_CNDMASK_B16 | V_ADD_NC_U16 | V_SUB_NC_U16
+        | V_MUL_LO_U16 | V_MAX_U16 | V_MAX_I16 | V_MIN_U16 | V_MIN_I16 | V_ADD_NC_I16
+        | V_SUB_NC_I16 | V_LSHLREV_B16 | V_LSHRREV_B16 | V_ASHRREV_I16 | V_AND_B16 | V_OR_B16
+        | V_XOR_B16 | V_MAD_U16 | V_MAD_I16 | V_MIN3_I16 | V_MIN3_U16 | V_MAX3_I16 | V_MAX3_U16
         | V_MED3_I16 | V_MED3_U16 | V_MAD_U32_U16 | V_MAD_I32_I16 => small::run,
         V_FREXP_EXP_I16_F16 => half::run_exponent,
         _ if name.ends_with("_F16") => half::run,

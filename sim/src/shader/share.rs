@@ -9,6 +9,7 @@ use super::code::Op;
 use super::lds::Addresses;
 use super::place::Place;
 use super::scalar::mismatch;
+use super::transpose;
 use super::vector::for_host;
 use super::wave::{Env, LANES, M0, Row, Step, Stop, Wave};
 use amdgpu_isa::{Fields, Opcode};
@@ -101,6 +102,10 @@ fn body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         DS_STORE_B16_D16_HI => {
             store_small(wave, env, &ds, |lds, at, v| lds.store16(at, (v >> 16) as u16))
         }
+        DS_LOAD_B64_TR_B4 => transpose::load(wave, env, ds.vdst, ds.addr, ds.offset(), 4),
+        DS_LOAD_B96_TR_B6 => transpose::load(wave, env, ds.vdst, ds.addr, ds.offset(), 6),
+        DS_LOAD_B64_TR_B8 => transpose::load(wave, env, ds.vdst, ds.addr, ds.offset(), 8),
+        DS_LOAD_B64_TR_B16 => transpose::load(wave, env, ds.vdst, ds.addr, ds.offset(), 16),
         DS_LOAD_ADDTID_B32 | DS_STORE_ADDTID_B32 => by_thread(wave, env, &ds, opcode),
         DS_PERMUTE_B32 => permute(wave, &ds, Permute::Push),
         DS_BPERMUTE_B32 => permute(wave, &ds, Permute::Pull),

@@ -7,7 +7,9 @@ mod floats;
 mod gfx10;
 mod gfx12;
 mod gfx9;
+mod gfx950;
 mod lanes;
+mod matrices;
 mod scalars;
 
 use super::barrier::Barriers;

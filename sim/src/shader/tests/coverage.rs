@@ -71,13 +71,13 @@ const COVERAGES: &[Coverage] = &[
         target: Target::Gfx942,
         counts: counts!("gfx942"),
         listings: &[(listing!("gfx942.llvm19"), false)],
-        missing: &["v_mfma_f32_16x16x8_xf32"],
+        missing: &[],
     },
     Coverage {
         target: Target::Gfx950,
         counts: counts!("gfx950"),
         listings: &[(listing!("gfx950.llvm22"), false), (listing!("gfx942.llvm19"), false)],
-        missing: &["v_bitop3_b16"],
+        missing: &[],
     },
 ];
 

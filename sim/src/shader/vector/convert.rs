@@ -7,7 +7,7 @@ use super::{
 use crate::shader::code::Op;
 use crate::shader::float::{self, f16_to_f32, flush_in16, flush_in64};
 use crate::shader::fp8::{self, Format};
-use crate::shader::mode::Mode;
+use crate::shader::mode::{Mode, Round};
 use crate::shader::wave::{Env, LANES, Step, Stop, Wave};
 use amdgpu_isa::{Opcode, Valu};
 
@@ -263,6 +263,59 @@ fn dither(wave: &mut Wave, op: &Op, v: &Valu, format: Format) -> Step {
     Ok(())
 }
 
+/// The bits of the largest half-precision float; the next are infinity's.
+const LARGEST_F16: u32 = 0x7bff;
+
+/// `v_cvt_sr_f16_f32`, `v_cvt_sr_bf16_f32`: a single to the half that op_sel names, rounded by the second source as
+/// gfx950's conversions with a scale round.
+fn dither_half(wave: &mut Wave, op: &Op, v: &Valu, cut: impl Fn(&Mode, f32, u32) -> u32) -> Step {
+    for half in 0..wave.halves {
+        let (mut first, mut second) = ([0; LANES], [0; LANES]);
+        let a = source_f32(wave, op, v, 0, half, &mut first);
+        let random = source(wave, op, v, 1, half, &mut second);
+        let mut out = [0; LANES];
+        for lane in 0..LANES {
+            let value = f32::from_bits(a[lane]);
+            let sign = a[lane] >> 16 & 0x8000;
+            out[lane] = match op.instruction.opcode {
+                _ if value.is_finite() => sign | cut(&wave.mode, value, random[lane]),
+                Opcode::V_CVT_SR_F16_F32 => float::f32_to_f16(&wave.mode, value),
+                _ => float::f32_to_bf16(value),
+            };
+        }
+        put(wave, v, half, To::Word, out);
+    }
+    Ok(())
+}
+
+/// `v_cvt_f32_bf16`.
+fn from_bfloat(wave: &mut Wave, op: &Op, v: &Valu) -> Step {
+    for half in 0..wave.halves {
+        let mut buffer = [0; LANES];
+        let out = source_f16(wave, op, v, 0, half, &mut buffer).map(|bits| bits << 16);
+        put(wave, v, half, To::Single, out);
+    }
+    Ok(())
+}
+
+/// `v_ashr_pk_i8_i32`, `v_ashr_pk_u8_i32`: two shifted integers, saturated to bytes.
+fn shift_bytes(wave: &mut Wave, op: &Op, v: &Valu, [least, most]: [i32; 2]) -> Step {
+    for half in 0..wave.halves {
+        let (mut first, mut second, mut third) = ([0; LANES], [0; LANES], [0; LANES]);
+        let a = source(wave, op, v, 0, half, &mut first);
+        let b = source(wave, op, v, 1, half, &mut second);
+        let c = source(wave, op, v, 2, half, &mut third);
+        let mut out = [0; LANES];
+        for lane in 0..LANES {
+            let byte =
+                |bits: u32| ((bits as i32) >> (c[lane] & 31)).clamp(least, most) as u32 & 0xff;
+            out[lane] = byte(a[lane]) | byte(b[lane]) << 8;
+        }
+        put(wave, v, half, To::Word, out);
+    }
+    Ok(())
+}
+
 for_host!(run, body);
 
 #[inline(always)]
@@ -351,6 +404,22 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_CVT_PK_BF16_F32 => {
             pack(wave, op, v, Pack::Singles, |_, a| float::f32_to_bf16(f32::from_bits(a)))
         }
+        V_CVT_PK_F16_F32 => pack(wave, op, v, Pack::Singles, |m, a| {
+            let mut nearest = *m;
+            nearest.round16_64 = Round::Nearest;
+            float::f32_to_f16(&nearest, f32::from_bits(a))
+        }),
+        V_CVT_F32_BF16 => from_bfloat(wave, op, v),
+        V_CVT_SR_F16_F32 => dither_half(wave, op, v, |m, value, random| {
+            let magnitude = fp8::cut(value, 23, 0, [10, 15], random);
+            let limit = if m.fp16_overflow { LARGEST_F16 } else { LARGEST_F16 + 1 };
+            magnitude.min(limit)
+        }),
+        V_CVT_SR_BF16_F32 => {
+            dither_half(wave, op, v, |_, value, random| fp8::cut(value, 23, 0, [7, 127], random))
+        }
+        V_ASHR_PK_I8_I32 => shift_bytes(wave, op, v, [i8::MIN.into(), i8::MAX.into()]),
+        V_ASHR_PK_U8_I32 => shift_bytes(wave, op, v, [0, u8::MAX.into()]),
         // What gfx12 adds before it rounds is not known well enough.
         V_CVT_SR_FP8_F32 if wave.traits.rounds_bytes_by_chance => dither(wave, op, v, fp8),
         V_CVT_SR_BF8_F32 if wave.traits.rounds_bytes_by_chance => dither(wave, op, v, bf8),

@@ -174,6 +174,7 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     match opcode {
         V_MOV_B32 => map1(wave, op, v, |a| a),
         V_NOT_B32 => map1(wave, op, v, |a| !a),
+        V_PRNG_B32 => map1(wave, op, v, next_random),
         V_BFREV_B32 => map1(wave, op, v, u32::reverse_bits),
         V_CLZ_I32_U32 => map1(wave, op, v, |a| found(a.leading_zeros())),
         V_CTZ_I32_B32 => map1(wave, op, v, |a| found(a.trailing_zeros())),
@@ -219,6 +220,12 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_BCNT_U32_B32 => map2(wave, op, v, |a, b| b.wrapping_add(a.count_ones())),
         _ => three(wave, op, v, opcode),
     }
+}
+
+/// `v_prng_b32`: the next of a sequence of random numbers, by a shift register with feedback.
+pub(super) fn next_random(value: u32) -> u32 {
+    const FEEDBACK: u32 = 197;
+    value << 1 ^ if value >> 31 != 0 { FEEDBACK } else { 0 }
 }
 
 /// Of each bit position the entry of the instruction's truth table that the three sources' bits number.

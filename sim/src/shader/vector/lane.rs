@@ -107,6 +107,30 @@ fn swap_halves(wave: &mut Wave, op: &Op, v: &Valu) -> Step {
     Ok(())
 }
 
+/// `v_permlane16_swap_b32`, `v_permlane32_swap_b32`: the upper half of the destination's lanes, of each 32 or of the
+/// wave, changes places with the lower half of the source's (AMD's pseudocode of gfx950). What lanes that are off have
+/// is read and what they are given is dropped as in `v_permlane16_b32`.
+fn swap_lanes(wave: &mut Wave, op: &Op, v: &Valu, distance: usize) -> Step {
+    let other = register(op, v, 0)?;
+    let vdst = usize::from(v.vdst);
+    let (fetch_inactive, bound_control) = (v.op_sel & 1 != 0, v.op_sel & 2 != 0);
+    let exec = wave.exec();
+    let active = |lane: usize| exec >> lane & 1 != 0;
+    for lane in (0..wave.lanes()).filter(|lane| lane & distance == 0) {
+        let far = lane + distance;
+        let (low, high) = (wave.lane(other, lane), wave.lane(vdst, far));
+        for (register, to, from, value) in [(other, lane, far, high), (vdst, far, lane, low)] {
+            if !active(to) {
+            } else if active(from) || fetch_inactive {
+                wave.set_lane(register, to, value);
+            } else if bound_control {
+                wave.set_lane(register, to, 0);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Copies one register to another in the active lanes.
 fn copy(wave: &mut Wave, from: usize, to: usize) {
     for half in 0..wave.halves {
@@ -184,6 +208,8 @@ pub(in crate::shader) fn run(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> St
             copy(wave, from, to);
         }
         V_SWAP_B32 => swap(wave, vdst, register(op, v, 0)?),
+        V_PERMLANE16_SWAP_B32 => return swap_lanes(wave, op, v, 16),
+        V_PERMLANE32_SWAP_B32 => return swap_lanes(wave, op, v, 32),
         V_SWAPREL_B32 => {
             let from = indexed(wave, register(op, v, 0)?, m0 & 0x3ff)?;
             let to = indexed(wave, vdst, m0 >> 16 & 0x3ff)?;

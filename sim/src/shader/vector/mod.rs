@@ -22,6 +22,7 @@ pub(super) mod lane;
 pub(super) mod packed;
 pub(super) mod partial;
 pub(super) mod scalar_float;
+pub(super) mod scaled;
 pub(super) mod single;
 pub(super) mod small;
 pub(super) mod transcendental;

@@ -140,6 +140,12 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_PK_MAX_F16 => floats(wave, op, p, |m, a, b, _| float::max16(m, a, b)),
         V_PK_MINIMUM_F16 => floats(wave, op, p, |m, a, b, _| float::minimum16(m, a, b)),
         V_PK_MAXIMUM_F16 => floats(wave, op, p, |m, a, b, _| float::maximum16(m, a, b)),
+        V_PK_MINIMUM3_F16 => {
+            floats(wave, op, p, |m, a, b, c| float::minimum16(m, float::minimum16(m, a, b), c))
+        }
+        V_PK_MAXIMUM3_F16 => {
+            floats(wave, op, p, |m, a, b, c| float::maximum16(m, float::maximum16(m, a, b), c))
+        }
         V_PK_MAD_I16 => signed(wave, op, p, |a, b, c| a * b + c),
         V_PK_ADD_I16 => signed(wave, op, p, |a, b, _| a + b),
         V_PK_SUB_I16 => signed(wave, op, p, |a, b, _| a - b),

@@ -1,5 +1,6 @@
 //! 16-bit integers, and sums of absolute differences in pairs and quads.
 
+use super::integer::truth_table;
 use super::{active, fields, for_host, source, source_16, source_64, write_16, write_64};
 use crate::shader::code::Op;
 use crate::shader::wave::{Env, LANES, Step, Stop, Wave};
@@ -95,6 +96,9 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     let v = fields(op)?;
     match op.instruction.opcode {
         V_MOV_B16 => map2(wave, op, v, |a, _| a),
+        V_BITOP3_B16 => {
+            map3(wave, op, v, |a, b, c| truth_table(v, a.into(), b.into(), c.into()) as u16)
+        }
         V_NOT_B16 => map2(wave, op, v, |a, _| !a),
         V_CNDMASK_B16 => select(wave, op, v),
         V_ADD_NC_U16 if v.clamp => map2(wave, op, v, u16::saturating_add),

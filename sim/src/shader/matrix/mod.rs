@@ -9,12 +9,16 @@
 //! Products are added in order of K, each by a fused multiply-add that rounds to nearest and keeps denormals; the
 //! documents do not tell what the hardware does between. EXEC has no influence.
 
+mod dense;
+mod scaled;
+mod sparse;
+
 use super::code::Op;
-use super::float::{bf16_to_f32, f16_to_f32, settle32, settle64};
+use super::float::{bf16_to_f32, f16_to_f32, settle32};
 use super::fp8::{self, Format};
 use super::scalar::mismatch;
 use super::wave::{Env, Step, Stop, Wave};
-use amdgpu_isa::{Fields, Opcode, OperandKind, Src};
+use amdgpu_isa::{Fields, MatrixFormat, Src};
 
 const WAVE: usize = 64;
 
@@ -22,20 +26,23 @@ const WAVE: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Element {
     F32,
+    /// A single of which ten bits of the fraction count.
+    XF32,
     F16,
     BF16,
     I8,
     F64,
-    Eight(Format),
+    Small(Format),
 }
 
 impl Element {
     fn bits(self) -> usize {
         match self {
             Element::F64 => 64,
-            Element::F32 => 32,
+            Element::F32 | Element::XF32 => 32,
             Element::F16 | Element::BF16 => 16,
-            Element::I8 | Element::Eight(_) => 8,
+            Element::I8 => 8,
+            Element::Small(format) => format.bits() as usize,
         }
     }
 
@@ -44,10 +51,22 @@ impl Element {
         match self {
             Element::F16 => f16_to_f32(bits),
             Element::BF16 => bf16_to_f32(bits),
-            Element::Eight(format) => fp8::to_f32(format, bits),
+            Element::Small(format) => fp8::to_f32(format, bits),
+            Element::XF32 => ten_bits(bits),
             _ => f32::from_bits(bits),
         }
     }
+}
+
+/// A single rounded to ten bits of fraction, to nearest even, as rocWMMA's `xfloat32` converts; what the hardware does
+/// with the other bits is in no document.
+fn ten_bits(bits: u32) -> f32 {
+    const DROPPED: u32 = 0x1fff;
+    let value = f32::from_bits(bits);
+    if !value.is_finite() {
+        return value;
+    }
+    f32::from_bits((bits + (DROPPED >> 1) + (bits >> 13 & 1)) & !DROPPED)
 }
 
 /// The shape of an operation.
@@ -62,9 +81,8 @@ struct Shape {
     b: Element,
 }
 
-/// The shape that the name of an operation says.
-fn shape(opcode: Opcode, [fp8, bf8]: [Format; 2]) -> Option<Shape> {
-    let name = opcode.name().strip_prefix("V_MFMA_")?;
+/// The shape that the name of an operation says after its prefix.
+fn shape(name: &str, [fp8, bf8]: [Format; 2]) -> Option<Shape> {
     let mut parts = name.split('_');
     parts.next()?;
     let mut sizes = parts.next()?.split('X').map(|size| size.parse().ok());
@@ -80,18 +98,30 @@ fn shape(opcode: Opcode, [fp8, bf8]: [Format; 2]) -> Option<Shape> {
     let mut element = || {
         Some(match parts.next()? {
             "F32" => Element::F32,
+            "XF32" => Element::XF32,
             "F16" => Element::F16,
             "BF16" => Element::BF16,
             "I8" => Element::I8,
             "F64" => Element::F64,
-            "FP8" => Element::Eight(fp8),
-            "BF8" => Element::Eight(bf8),
+            "FP8" | "F8F6F4" => Element::Small(fp8),
+            "BF8" => Element::Small(bf8),
             _ => return None,
         })
     };
     let a = element()?;
     let b = element().unwrap_or(a);
     Some(Shape { size, depth, blocks, a, b })
+}
+
+/// The element of a format that an instruction names.
+fn element(bits: u8) -> Option<Element> {
+    Some(Element::Small(match MatrixFormat::from_bits(bits)? {
+        MatrixFormat::Fp8 => Format::Fp8,
+        MatrixFormat::Bf8 => Format::Bf8,
+        MatrixFormat::Fp6 => Format::Fp6,
+        MatrixFormat::Bf6 => Format::Bf6,
+        MatrixFormat::Fp4 => Format::Fp4,
+    }))
 }
 
 impl Shape {
@@ -120,6 +150,102 @@ impl Shape {
         let each = self.size / groups;
         (group * self.size + column, block * each + row / 4 / groups * 4 + row % 4)
     }
+
+    /// The results of all blocks, each by block, row and column.
+    fn results(&self) -> impl Iterator<Item = [usize; 3]> + use<> {
+        let Shape { size, blocks, .. } = *self;
+        (0..blocks)
+            .flat_map(move |block| (0..size).map(move |row| (block, row)))
+            .flat_map(move |(block, row)| (0..size).map(move |column| [block, row, column]))
+    }
+}
+
+/// The operands of an operation, by the numbers that `Wave::row` takes.
+struct Operands {
+    name: &'static str,
+    a: usize,
+    b: usize,
+    d: usize,
+    cbsz: usize,
+    abid: usize,
+    blgp: usize,
+}
+
+impl Operands {
+    fn of(wave: &Wave, op: &Op) -> Result<Operands, Stop> {
+        let name = op.instruction.opcode.name();
+        let Fields::Matrix { vdst, src, cbsz, abid, blgp, .. } = op.instruction.fields else {
+            return Err(mismatch(op).expect_err("a mismatch is always an error"));
+        };
+        let register = |operand: Src| {
+            wave.vector_register(operand).ok_or_else(|| {
+                Stop::not_modelled(format!("{name} of a matrix that is in no VGPRs"))
+            })
+        };
+        Ok(Operands {
+            name,
+            a: register(src[0])?,
+            b: register(src[1])?,
+            d: register(vdst)?,
+            cbsz: cbsz.into(),
+            abid: abid.into(),
+            blgp: blgp.into(),
+        })
+    }
+
+    fn refuse(&self, what: impl std::fmt::Display) -> Stop {
+        Stop::not_modelled(format!("{} {what} is not modelled", self.name))
+    }
+}
+
+/// One of a lane's elements, of up to 32 bits.
+fn bits(wave: &Wave, first: usize, kind: Element, lane: usize, element: usize) -> u32 {
+    let width = kind.bits();
+    let (register, shift) = (first + element * width / 32, element * width % 32);
+    let mut value = u64::from(wave.lane(register, lane));
+    if shift + width > 32 {
+        value |= u64::from(wave.lane(register + 1, lane)) << 32;
+    }
+    (value >> shift) as u32 & (u32::MAX >> (32 - width))
+}
+
+/// A fused multiply-add as the operations of singles do it.
+fn multiply_add(a: f32, b: f32, sum: f32) -> f32 {
+    let total = a.mul_add(b, sum).to_bits();
+    f32::from_bits(settle32(total, &[a.to_bits(), b.to_bits(), sum.to_bits()]))
+}
+
+/// A product of bytes added.
+fn multiply_add_bytes(a: u32, b: u32, sum: u32) -> u32 {
+    let product = i32::from(a as i8) * i32::from(b as i8);
+    (sum as i32).wrapping_add(product) as u32
+}
+
+/// MFMA and SMFMAC.
+pub(super) fn run(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
+    let opcode = op.instruction.opcode;
+    let name = opcode.name();
+    let operands = Operands::of(wave, op)?;
+    let byte_floats = wave.traits.byte_floats;
+    let found = if let Some(name) = name.strip_prefix("V_SMFMAC_") {
+        shape(name, byte_floats).map(|shape| sparse::run(wave, op, &operands, &shape))
+    } else if opcode.has_matrix_formats() {
+        let name = name.strip_prefix("V_MFMA_").unwrap_or_default();
+        shape(name.strip_prefix("SCALE_").unwrap_or(name), byte_floats)
+            .map(|shape| scaled::run(wave, op, &operands, shape))
+    } else {
+        let name = name.strip_prefix("V_MFMA_").unwrap_or_default();
+        shape(name, byte_floats).map(|shape| dense::run(wave, op, &operands, &shape))
+    };
+    found.unwrap_or_else(|| Err(Stop::not_modelled(format!("{name} is not modelled"))))
+}
+
+/// V_MFMA_LD_SCALE_B32 without the operation that it is for.
+pub(super) fn lone_scale(_: &mut Wave, op: &Op, _: &mut Env<'_>) -> Step {
+    Err(Stop::not_modelled(format!(
+        "{} before an operation that takes no scales is not modelled",
+        op.instruction.opcode.name()
+    )))
 }
 
 /// A move of an accumulation register.
@@ -141,88 +267,16 @@ pub(super) fn transfer(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     Ok(())
 }
 
-/// MFMA.
-pub(super) fn run(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
-    let Fields::Matrix { vdst, src, cbsz, abid, blgp, .. } = op.instruction.fields else {
-        return mismatch(op);
-    };
-    let name = op.instruction.opcode.name();
-    let Some(shape) = shape(op.instruction.opcode, wave.traits.byte_floats) else {
-        return Err(Stop::not_modelled(format!("{name} is not modelled")));
-    };
-    if blgp != 0 {
-        return Err(Stop::not_modelled(format!("{name} with blgp is not modelled")));
-    }
-    if 1 << cbsz > shape.blocks {
-        return Err(Stop::not_modelled(format!("{name} with cbsz:{cbsz} is not modelled")));
-    }
-    let register = |operand: Src| {
-        wave.vector_register(operand)
-            .ok_or_else(|| Stop::not_modelled(format!("{name} of a matrix that is in no VGPRs")))
-    };
-    let (a, b, d) = (register(src[0])?, register(src[1])?, register(vdst)?);
-    let c = wave.vector_register(src[2]);
-    let bits = |first: usize, kind: Element, (lane, element): (usize, usize)| {
-        let width = kind.bits();
-        let dword = wave.lane(first + element * width / 32, lane);
-        dword >> (element * width % 32) & (u32::MAX >> (32 - width.min(32)))
-    };
-    let wide = |first: usize, (lane, element): (usize, usize)| {
-        let low = wave.lane(first + 2 * element, lane);
-        u64::from(low) | u64::from(wave.lane(first + 2 * element + 1, lane)) << 32
-    };
-    // Groups of 2^cbsz blocks read one block of A.
-    let of_a = |block: usize| (block >> cbsz << cbsz) + usize::from(abid) % (1 << cbsz);
-    let doubles = shape.a == Element::F64;
-    let mut results: Vec<(usize, usize, u64)> = Vec::with_capacity(4 * WAVE * 32);
-    for block in 0..shape.blocks {
-        for row in 0..shape.size {
-            for column in 0..shape.size {
-                let (lane, element) = shape.result(block, row, column);
-                let pairs = (0..shape.depth)
-                    .map(|k| (shape.element(of_a(block), row, k), shape.element(block, column, k)));
-                let value = if doubles {
-                    let constant = OperandKind::F64.inline_constant(src[2]).unwrap_or(0);
-                    let start = c.map_or(constant, |c| wide(c, (lane, element)));
-                    pairs.fold(start, |sum, (at_a, at_b)| {
-                        let [x, y, z] = [wide(a, at_a), wide(b, at_b), sum];
-                        let sum = f64::from_bits(x).mul_add(f64::from_bits(y), f64::from_bits(z));
-                        settle64(sum.to_bits(), &[x, y, z])
-                    })
-                } else {
-                    let start = c.map_or(op.constants[2] as u32, |c| wave.lane(c + element, lane));
-                    pairs
-                        .fold(start, |sum, (at_a, at_b)| {
-                            let (x, y) = (bits(a, shape.a, at_a), bits(b, shape.b, at_b));
-                            if shape.a == Element::I8 {
-                                let product = i32::from(x as i8) * i32::from(y as i8);
-                                return (sum as i32).wrapping_add(product) as u32;
-                            }
-                            let (x, y) = (shape.a.single(x), shape.b.single(y));
-                            let total = x.mul_add(y, f32::from_bits(sum)).to_bits();
-                            settle32(total, &[x.to_bits(), y.to_bits(), sum])
-                        })
-                        .into()
-                };
-                results.push((lane, element, value));
-            }
-        }
-    }
-    for (lane, element, value) in results {
-        if doubles {
-            wave.set_lane(d + 2 * element, lane, value as u32);
-            wave.set_lane(d + 2 * element + 1, lane, (value >> 32) as u32);
-        } else {
-            wave.set_lane(d + element, lane, value as u32);
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use amdgpu_isa::Opcode;
     use std::collections::BTreeSet;
+
+    /// The shape of an operation of whole matrices.
+    fn dense(opcode: Opcode) -> Option<Shape> {
+        shape(opcode.name().strip_prefix("V_MFMA_")?, [Format::Fp8, Format::Bf8])
+    }
 
     /// What AMD's matrix instruction calculator prints as "Register to matrix element mapping": of a lane and its
     /// elements the k of A, of a lane and its registers the row of C and D.
@@ -234,8 +288,9 @@ mod tests {
             (V_MFMA_F32_16X16X16_F16, 4),
             (V_MFMA_F32_16X16X32_FP8_FP8, 8),
             (V_MFMA_F32_32X32X8_F16, 4),
+            (V_MFMA_F32_32X32X4_XF32, 2),
         ] {
-            let shape = shape(opcode, [Format::Fp8, Format::Bf8]).expect("a modelled operation");
+            let shape = dense(opcode).expect("a modelled operation");
             let size = shape.size;
             for lane in 0..WAVE {
                 for element in 0..each_k {
@@ -257,9 +312,7 @@ mod tests {
     #[test]
     fn layouts_are_one_to_one() {
         let mut shapes = 0;
-        for shape in
-            Opcode::ALL.iter().filter_map(|&opcode| shape(opcode, [Format::Fp8, Format::Bf8]))
-        {
+        for shape in Opcode::ALL.iter().filter_map(|&opcode| dense(opcode)) {
             shapes += 1;
             let mut inputs = BTreeSet::new();
             let mut results = BTreeSet::new();
@@ -283,6 +336,6 @@ mod tests {
                     .all(|&(lane, at)| { lane < WAVE && at < elements * shape.size / WAVE })
             );
         }
-        assert_eq!(shapes, 43);
+        assert_eq!(shapes, 47);
     }
 }
