@@ -6,7 +6,7 @@ use super::queue::{Control, NEVER_RUNG, Stopped};
 use super::{Host, QueueConfiguration, pm4, signal};
 use crate::memory::{AddressSpace, MemoryFault, View};
 use crate::profile::Gpu;
-use crate::shader::{self, Outside, WaveFault, WaveFaultKind, WaveInterrupt};
+use crate::shader::{self, InstructionCache, Outside, WaveFault, WaveFaultKind, WaveInterrupt};
 use aql::header::PacketType;
 use aql::vendor::Format;
 use aql::{BarrierValue, Generation, Header, KernelDispatch, Packet};
@@ -88,6 +88,7 @@ pub(super) struct Processor {
     configuration: QueueConfiguration,
     space: Arc<AddressSpace>,
     memory: View,
+    instructions: InstructionCache,
     host: Arc<dyn Host>,
     control: Arc<Control>,
     /// Index of the packet to take next.
@@ -117,6 +118,7 @@ impl Processor {
             gpu,
             configuration,
             memory: View::new(Arc::clone(&space)),
+            instructions: InstructionCache::default(),
             space,
             host,
             control,
@@ -266,8 +268,8 @@ impl Processor {
         };
         let launch =
             Dispatch::new(packet, &surroundings, &mut self.memory)?.launch(&mut self.memory)?;
-        let statistics =
-            shader::run(&self.gpu, &launch, &self.space, &*self).map_err(wave_fault)?;
+        let statistics = shader::run(&self.gpu, &launch, &self.space, &self.instructions, &*self)
+            .map_err(wave_fault)?;
         self.control.count_dispatch(statistics);
         Ok(())
     }

@@ -88,7 +88,8 @@ impl Backing {
 
     /// Zeroed memory of the process's heap, for tests and for state no program maps.
     pub fn zeroed(length: u64) -> Backing {
-        let words = usize::try_from(length.div_ceil(8)).expect("a backing fits the address space");
+        const { assert!(usize::BITS == 64) };
+        let words = length.div_ceil(8) as usize;
         let owner: Box<[AtomicU64]> = (0..words).map(|_| AtomicU64::new(0)).collect();
         let pointer = owner.as_ptr().cast_mut().cast::<u8>();
         // SAFETY: a boxed slice of atomics does not move with its box, and atomics may be written

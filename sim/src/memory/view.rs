@@ -53,7 +53,11 @@ impl fmt::Display for MemoryFault {
 
 impl std::error::Error for MemoryFault {}
 
-const ENTRIES: usize = 4;
+/// Regions that a view remembers.
+const ENTRIES: usize = 8;
+/// Pages for which it remembers where among them theirs is.
+const GUESSES: usize = 64;
+const PAGE: u64 = 4096;
 
 /// An access in progress, counted while unmapping has to wait for it.
 #[derive(Debug)]
@@ -83,6 +87,8 @@ pub struct View {
     space: Arc<AddressSpace>,
     generation: u64,
     cached: [Option<Region>; ENTRIES],
+    /// Where in `cached` the region of a page is likely to be, by the page's number.
+    guesses: [u8; GUESSES],
     victim: usize,
 }
 
@@ -122,7 +128,13 @@ macro_rules! access {
 impl View {
     /// A view with an empty cache.
     pub fn new(space: Arc<AddressSpace>) -> View {
-        View { generation: space.generation(), space, cached: [const { None }; ENTRIES], victim: 0 }
+        View {
+            generation: space.generation(),
+            space,
+            cached: [const { None }; ENTRIES],
+            guesses: [0; GUESSES],
+            victim: 0,
+        }
     }
 
     /// The address space looked at.
@@ -138,13 +150,29 @@ impl View {
             self.cached = [const { None }; ENTRIES];
             self.generation = generation;
         }
-        let hit = self.cached.iter().position(|entry| {
-            entry.as_ref().is_some_and(|r| address.wrapping_sub(r.start) < r.length)
-        });
-        match hit {
-            Some(index) => Ok(index),
-            None => self.fill(address, access),
-        }
+        let guess = usize::from(self.guesses[View::page(address)]) % ENTRIES;
+        if self.holds(guess, address) { Ok(guess) } else { self.search(address, access) }
+    }
+
+    /// The place of an address's page among the guesses.
+    #[inline]
+    fn page(address: u64) -> usize {
+        (address / PAGE) as usize % GUESSES
+    }
+
+    #[inline]
+    fn holds(&self, index: usize, address: u64) -> bool {
+        self.cached[index].as_ref().is_some_and(|r| address.wrapping_sub(r.start) < r.length)
+    }
+
+    #[cold]
+    fn search(&mut self, address: u64, access: Access) -> Result<usize, MemoryFault> {
+        let index = match (0..ENTRIES).find(|&index| self.holds(index, address)) {
+            Some(index) => index,
+            None => self.fill(address, access)?,
+        };
+        self.guesses[View::page(address)] = index as u8;
+        Ok(index)
     }
 
     /// Where an access goes that lies in one region; `None` when it starts in one and ends beyond it.
@@ -187,7 +215,6 @@ impl View {
         Ok(whole.then_some(Place { region, offset: region.offset + within, access: in_progress }))
     }
 
-    #[cold]
     fn fill(&mut self, address: u64, access: Access) -> Result<usize, MemoryFault> {
         let region = self.space.lookup(address).ok_or(MemoryFault {
             address,

@@ -1,12 +1,15 @@
 //! The instruction cache: decoded instructions by address.
 
-use super::generation::Traits;
+use super::generation::{Registers, Traits};
 use super::vector::partial;
 use super::wave::{Env, Step, Stop, Wave};
 use super::{Launch, operands, resolve};
-use crate::memory::{MemoryFault, View};
+use crate::memory::{Access, MemoryFault, View};
 use amdgpu_isa::{DecodeError, Instruction, Target};
 use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Executes one instruction.
 pub(super) type Handler = fn(&mut Wave, &Op, &mut Env<'_>) -> Step;
@@ -35,85 +38,208 @@ impl Op {
 /// Bytes of one page of the cache.
 const PAGE: u64 = 4096;
 const SLOTS: usize = (PAGE / 4) as usize;
+/// The most dwords of an instruction.
+const LONGEST: usize = 5;
+/// Pages that a cache holds.
+const PAGES: usize = 1024;
 
-/// Decoded instructions of one dispatch, filled as they are reached. It lives as long as the
-/// dispatch, which is how launching invalidates the instruction cache.
-pub(super) struct Code<'a> {
+/// What an instruction's [`Op`] depends on beside its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Settings {
     target: Target,
+    wave32: bool,
+    registers: Registers,
+    /// Bits 63:32 of those of LDS and scratch, which are constants to instructions.
+    apertures: [u32; 2],
+}
+
+/// Decoded instructions by page, kept between dispatches.
+///
+/// Each dispatch, and each wave after `s_icache_inv`, reads a page's bytes again when it comes to it, and takes what
+/// was decoded only if they are the same. That is what hardware promises after an invalidation, whoever wrote the
+/// bytes and whatever is mapped there now; hardware that is not told may go on with old instructions.
+#[derive(Default)]
+pub struct InstructionCache {
+    pages: Mutex<HashMap<(u64, Settings), Arc<Page>>>,
+    decoded: AtomicU64,
+}
+
+impl InstructionCache {
+    /// How many instructions it has decoded.
+    pub fn decoded(&self) -> u64 {
+        self.decoded.load(Ordering::Relaxed)
+    }
+
+    /// The page with these bytes; a new one in place of one with other bytes.
+    fn page(&self, number: u64, settings: Settings, bytes: Bytes) -> Arc<Page> {
+        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        match pages.get(&(number, settings)) {
+            Some(page) if page.bytes.as_ref() == Some(&bytes) => Arc::clone(page),
+            _ => {
+                if pages.len() >= PAGES {
+                    pages.clear();
+                }
+                let page = Arc::new(Page::new(Some(bytes)));
+                pages.insert((number, settings), Arc::clone(&page));
+                page
+            }
+        }
+    }
+}
+
+impl fmt::Debug for InstructionCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InstructionCache").field("decoded", &self.decoded).finish_non_exhaustive()
+    }
+}
+
+/// The bytes of a page, and those behind it that its last instruction may have.
+#[derive(Debug, PartialEq, Eq)]
+struct Bytes {
+    dwords: Vec<u32>,
+    /// Why there are no more.
+    end: Option<MemoryFault>,
+}
+
+impl Bytes {
+    /// Those in memory; `None` for a page of several mappings.
+    fn read(number: u64, memory: &mut View) -> Option<Bytes> {
+        let start = number * PAGE;
+        let mut dwords = vec![0; SLOTS];
+        memory.window(start, PAGE, Access::Execute)?.load_dwords(start, &mut dwords);
+        let mut end = None;
+        for behind in 0..LONGEST as u64 - 1 {
+            match memory.fetch(start.wrapping_add(PAGE + 4 * behind)) {
+                Ok(dword) => dwords.push(dword),
+                Err(fault) => {
+                    end = Some(fault);
+                    break;
+                }
+            }
+        }
+        Some(Bytes { dwords, end })
+    }
+
+    fn decode(&self, target: Target, slot: usize) -> Result<Instruction, Stop> {
+        let end = self.dwords.len().min(slot + LONGEST);
+        let fault = if end < slot + LONGEST { self.end } else { None };
+        decode(target, &self.dwords[slot..end], fault)
+    }
+}
+
+/// Instructions of a page.
+struct Page {
+    /// `None` for one that is not kept.
+    bytes: Option<Bytes>,
+    slots: [OnceLock<Decoded>; SLOTS],
+}
+
+/// What a slot holds.
+struct Decoded {
+    /// The instruction's, here to be known before the rest of it.
+    size: u64,
+    op: Box<Op>,
+}
+
+impl Page {
+    fn new(bytes: Option<Bytes>) -> Page {
+        Page { bytes, slots: [const { OnceLock::new() }; SLOTS] }
+    }
+}
+
+/// The instruction cache as one thread of a dispatch sees it.
+pub(super) struct Code<'a> {
+    cache: &'a InstructionCache,
+    settings: Settings,
     launch: &'a Launch,
-    ops: Vec<Op>,
-    pages: HashMap<u64, usize>,
-    /// Index into `ops` plus one; 0 where nothing is decoded yet.
-    slots: Vec<[u32; SLOTS]>,
+    /// Pages reached since the start or the last invalidation.
+    pages: Vec<Arc<Page>>,
+    /// Where in `pages` they are, by number.
+    numbers: HashMap<u64, usize>,
     current: (u64, usize),
 }
 
 impl<'a> Code<'a> {
-    /// An empty cache.
-    pub(super) fn new(target: Target, launch: &'a Launch) -> Code<'a> {
-        Code {
+    /// Knows no page yet, which is how launching invalidates the instruction cache.
+    pub(super) fn new(target: Target, launch: &'a Launch, cache: &'a InstructionCache) -> Code<'a> {
+        let settings = Settings {
             target,
+            wave32: launch.wave32,
+            registers: Traits::of(target).registers(launch),
+            apertures: [launch.shared_aperture_hi, launch.private_aperture_hi],
+        };
+        Code {
+            cache,
+            settings,
             launch,
-            ops: Vec::new(),
-            pages: HashMap::new(),
-            slots: Vec::new(),
+            pages: Vec::new(),
+            numbers: HashMap::new(),
             current: (u64::MAX, 0),
         }
     }
 
-    /// Forgets everything (`s_icache_inv`).
+    /// Looks at all bytes again (`s_icache_inv`).
     pub(super) fn invalidate(&mut self) {
-        *self = Code::new(self.target, self.launch);
+        self.pages.clear();
+        self.numbers.clear();
+        self.current = (u64::MAX, 0);
     }
 
-    /// The instruction at `pc`.
+    /// The instruction at `pc`, and its size.
     #[inline]
-    pub(super) fn at(&mut self, pc: u64, memory: &mut View) -> Result<&Op, Stop> {
-        let page = pc / PAGE;
-        if self.current.0 != page {
-            self.turn_to(page);
+    pub(super) fn at(&mut self, pc: u64, memory: &mut View) -> Result<(&Op, u64), Stop> {
+        let number = pc / PAGE;
+        if self.current.0 != number {
+            self.turn_to(number, memory);
         }
         let slot = (pc % PAGE / 4) as usize;
-        let mut index = self.slots[self.current.1][slot];
-        if index == 0 {
-            index = self.fill(pc, memory)?;
-            self.slots[self.current.1][slot] = index;
-        }
-        Ok(&self.ops[index as usize - 1])
+        let code = &*self;
+        let decoded = match code.pages[code.current.1].slots[slot].get() {
+            Some(decoded) => decoded,
+            None => code.fill(pc, slot, memory)?,
+        };
+        Ok((&decoded.op, decoded.size))
     }
 
     #[cold]
-    fn turn_to(&mut self, page: u64) {
-        let next = self.slots.len();
-        let index = *self.pages.entry(page).or_insert(next);
-        if index == next {
-            self.slots.push([0; SLOTS]);
-        }
-        self.current = (page, index);
+    fn turn_to(&mut self, number: u64, memory: &mut View) {
+        let index = *self.numbers.entry(number).or_insert_with(|| {
+            self.pages.push(match Bytes::read(number, memory) {
+                Some(bytes) => self.cache.page(number, self.settings, bytes),
+                None => Arc::new(Page::new(None)),
+            });
+            self.pages.len() - 1
+        });
+        self.current = (number, index);
     }
 
     #[cold]
-    fn fill(&mut self, pc: u64, memory: &mut View) -> Result<u32, Stop> {
-        let instruction = decode_at(self.target, pc, memory)?;
+    fn fill(&self, pc: u64, slot: usize, memory: &mut View) -> Result<&Decoded, Stop> {
+        let page = &self.pages[self.current.1];
+        let target = self.settings.target;
+        let instruction = match &page.bytes {
+            Some(bytes) => bytes.decode(target, slot)?,
+            None => decode_at(target, pc, memory)?,
+        };
         let inner = resolve::handler(&instruction).ok_or_else(|| {
             Stop::not_modelled(format!("{} is not modelled", instruction.opcode.name()))
         })?;
-        let registers = Traits::of(self.target).registers(self.launch);
-        operands::check(&instruction, registers, self.launch.wave32)?;
-        let run = partial::around(self.target, &instruction).unwrap_or(inner);
+        operands::check(&instruction, self.settings.registers, self.settings.wave32)?;
+        let run = partial::around(target, &instruction).unwrap_or(inner);
         let constants = operands::constants(&instruction, self.launch);
-        self.ops.push(Op { run, inner, instruction, constants });
-        Ok(self.ops.len() as u32)
+        self.cache.decoded.fetch_add(1, Ordering::Relaxed);
+        let op = Box::new(Op { run, inner, instruction, constants });
+        Ok(page.slots[slot].get_or_init(|| Decoded { size: instruction.size.into(), op }))
     }
 }
 
 /// Fetches and decodes the instruction at `pc`.
 pub(super) fn decode_at(target: Target, pc: u64, memory: &mut View) -> Result<Instruction, Stop> {
-    let mut words = [0u32; 5];
+    let mut words = [0u32; LONGEST];
     let mut fetched = 0;
-    let mut fault: Option<MemoryFault> = None;
+    let mut fault = None;
     for word in &mut words {
-        match memory.fetch(pc + 4 * fetched as u64) {
+        match memory.fetch(pc.wrapping_add(4 * fetched as u64)) {
             Ok(value) => {
                 *word = value;
                 fetched += 1;
@@ -124,11 +250,17 @@ pub(super) fn decode_at(target: Target, pc: u64, memory: &mut View) -> Result<In
             }
         }
     }
-    match (amdgpu_isa::decode(target, &words[..fetched]), fault) {
+    decode(target, &words[..fetched], fault)
+}
+
+/// Decodes the instruction at the start of `words`; `fault` is why there are fewer than there could be.
+fn decode(target: Target, words: &[u32], fault: Option<MemoryFault>) -> Result<Instruction, Stop> {
+    match (amdgpu_isa::decode(target, words), fault) {
         (Ok(instruction), _) => Ok(instruction),
-        (Err(_), Some(fault)) if fetched < 2 => Err(fault.into()),
+        (Err(_), Some(fault)) if words.len() < 2 => Err(fault.into()),
         (Err(DecodeError::UnknownFormat { .. } | DecodeError::UnknownOpcode { .. }), _) => {
-            Err(Stop::illegal(format!("{:#010x} is no instruction", words[0])))
+            let first = words.first().copied().unwrap_or(0);
+            Err(Stop::illegal(format!("{first:#010x} is no instruction")))
         }
         // Images and the like, which the hardware has; and fields of which nothing is known.
         (Err(error), _) => Err(Stop::not_modelled(error.to_string())),

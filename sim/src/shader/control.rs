@@ -2,10 +2,11 @@
 
 use super::WaveInterrupt;
 use super::barrier;
-use super::code::Op;
+use super::code::{Handler, Op};
 use super::indexed;
 use super::scalar::mismatch;
 use super::trap;
+use super::vector::nothing;
 use super::wave::{EXEC, Env, M0, State, Step, Stop, VCC, Wave};
 use amdgpu_isa::{Fields, Opcode};
 
@@ -26,17 +27,10 @@ mod message {
 /// `s_sethalt` bit 2: FATAL_HALT, which halts inside the trap handler, too.
 const FATAL_HALT: u16 = 4;
 
-/// SOPP.
-pub(super) fn sopp(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
+/// What executes an operation of SOPP.
+pub(super) fn handler(opcode: Opcode) -> Handler {
     use Opcode::*;
-    let Fields::Sopp { simm16 } = op.instruction.fields else { return mismatch(op) };
-    let jump = |wave: &mut Wave, taken: bool| {
-        if taken {
-            wave.pc = wave.pc.wrapping_add_signed(i64::from(simm16 as i16) * 4);
-        }
-        Ok(())
-    };
-    match op.instruction.opcode {
+    match opcode {
         // Hints, and waits for what is already complete here.
         S_NOP
         | S_SET_INST_PREFETCH_DISTANCE
@@ -62,7 +56,22 @@ pub(super) fn sopp(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         | S_WAIT_KMCNT
         | S_WAIT_LOADCNT_DSCNT
         | S_WAIT_STORECNT_DSCNT
-        | S_WAKEUP => Ok(()),
+        | S_WAKEUP => nothing,
+        _ => sopp,
+    }
+}
+
+/// SOPP.
+fn sopp(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
+    use Opcode::*;
+    let Fields::Sopp { simm16 } = op.instruction.fields else { return mismatch(op) };
+    let jump = |wave: &mut Wave, taken: bool| {
+        if taken {
+            wave.pc = wave.pc.wrapping_add_signed(i64::from(simm16 as i16) * 4);
+        }
+        Ok(())
+    };
+    match op.instruction.opcode {
         S_SET_GPR_IDX_OFF => {
             wave.indexes = false;
             Ok(())

@@ -6,11 +6,12 @@
 
 use super::code::Op;
 use super::place::{Place, Scratch};
+use super::runs::{RUN, RUNS, all_rise};
 use super::scalar::mismatch;
 use super::transfer::{self, Registers, Transfer};
 use super::vector::for_host;
 use super::wave::{Env, LANES, NULL, Step, Stop, Wave};
-use amdgpu_isa::{Fields, Opcode};
+use amdgpu_isa::{Fields, Opcode, Src};
 
 for_host!(global, global_body);
 
@@ -40,6 +41,14 @@ fn global_body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         if mask == 0 {
             continue;
         }
+        if mask == u32::MAX
+            && !thread
+            && let Some((dwords, access)) = transfer.dwords()
+            && let Some(firsts) = firsts_of_rising(wave, register, saddr, offset, half, 4 * dwords)
+            && transfer::rising(wave, env, dwords, access, registers, half, firsts)
+        {
+            continue;
+        }
         let mut addresses = [0u64; LANES];
         if saddr.0 != u16::from(NULL) {
             let base = wave.sgpr64(saddr.0 as u8).wrapping_add_signed(offset.into());
@@ -66,6 +75,42 @@ fn global_body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         }
     }
     Ok(())
+}
+
+/// The addresses of the first lane of each run when the others' are each `step` above the one before.
+#[inline(always)]
+fn firsts_of_rising(
+    wave: &Wave,
+    register: usize,
+    saddr: Src,
+    offset: i32,
+    half: usize,
+    step: u32,
+) -> Option<[u64; RUNS]> {
+    let low = wave.row(register, half);
+    if !all_rise(low, step) {
+        return None;
+    }
+    let mut firsts = [0; RUNS];
+    for (run, first) in firsts.iter_mut().enumerate() {
+        let at = RUN * run;
+        // None of a run's offsets wraps around: it ends below 4 GiB.
+        low[at].checked_add(step * RUN as u32)?;
+        *first = u64::from(low[at]);
+    }
+    let base = if saddr.0 != u16::from(NULL) {
+        wave.sgpr64(saddr.0 as u8)
+    } else {
+        let high = wave.row(register + 1, half);
+        if !all_rise(high, 0) {
+            return None;
+        }
+        for (run, first) in firsts.iter_mut().enumerate() {
+            *first |= u64::from(high[RUN * run]) << 32;
+        }
+        0
+    };
+    Some(firsts.map(|first| base.wrapping_add(first).wrapping_add_signed(offset.into())))
 }
 
 /// SCRATCH: an offset into the lane's own memory.

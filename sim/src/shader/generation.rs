@@ -67,7 +67,7 @@ enum Accumulators {
 }
 
 /// Vector registers of a wave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Registers {
     /// VGPRs.
     pub(super) vgprs: usize,

@@ -1,42 +1,18 @@
 //! The LDS of one workgroup.
 
-use super::wave::{LANES, Row};
-
-/// Lanes that are looked at together: kernels that work on tiles have rows of 16.
-const RUN: usize = 16;
-
-/// How the addresses of a run of lanes lie.
-#[derive(Clone, Copy)]
-enum Run {
-    Same,
-    Rising,
-    Scattered,
-}
+use super::runs::{self, RUN, RUNS, Run};
+use super::wave::{Row, lanes};
 
 /// An address for each lane.
 pub(super) struct Addresses<'a> {
     base: &'a Row,
-    runs: [Run; LANES / RUN],
+    runs: [Run; RUNS],
 }
 
 impl<'a> Addresses<'a> {
     #[inline(always)]
     pub(super) fn new(base: &'a Row) -> Addresses<'a> {
-        let mut runs = [Run::Scattered; LANES / RUN];
-        for (run, base) in runs.iter_mut().zip(base.as_chunks::<RUN>().0) {
-            let first = base[0];
-            let (mut same, mut rising) = (true, true);
-            for (lane, address) in base.iter().enumerate() {
-                same &= *address == first;
-                rising &= *address == first.wrapping_add(4 * lane as u32);
-            }
-            *run = match (same, rising) {
-                (true, _) => Run::Same,
-                (_, true) => Run::Rising,
-                _ => Run::Scattered,
-            };
-        }
-        Addresses { base, runs }
+        Addresses { base, runs: runs::of(base) }
     }
 }
 
@@ -71,8 +47,7 @@ impl Lds {
 
     /// A dword for each lane, from the lane's address plus `offset`.
     #[inline(always)]
-    pub(super) fn load_row(&self, addresses: &Addresses<'_>, offset: u32) -> Row {
-        let mut row = [0; LANES];
+    pub(super) fn load_row(&self, addresses: &Addresses<'_>, offset: u32, row: &mut Row) {
         let (values, _) = row.as_chunks_mut::<RUN>();
         let (bases, _) = addresses.base.as_chunks::<RUN>();
         for ((values, base), run) in values.iter_mut().zip(bases).zip(addresses.runs) {
@@ -80,9 +55,8 @@ impl Lds {
             match (run, self.at::<{ 4 * RUN }>(first)) {
                 (Run::Same, _) => *values = [self.load32(first); RUN],
                 (Run::Rising, Some(bytes)) => {
-                    for (value, bytes) in values.iter_mut().zip(bytes.as_chunks().0) {
-                        *value = u32::from_le_bytes(*bytes);
-                    }
+                    let (dwords, _) = bytes.as_chunks();
+                    *values = lanes!(RUN, |lane| u32::from_le_bytes(dwords[lane]));
                 }
                 _ => {
                     for (value, address) in values.iter_mut().zip(base) {
@@ -91,7 +65,29 @@ impl Lds {
                 }
             }
         }
-        row
+    }
+
+    /// Stores each lane's dword to the lane's address plus `offset`.
+    #[inline(always)]
+    pub(super) fn store_row(&mut self, addresses: &Addresses<'_>, offset: u32, row: &Row) {
+        let (values, _) = row.as_chunks::<RUN>();
+        let (bases, _) = addresses.base.as_chunks::<RUN>();
+        for ((values, base), run) in values.iter().zip(bases).zip(addresses.runs) {
+            let first = base[0].wrapping_add(offset);
+            match (run, self.at_mut::<{ 4 * RUN }>(first)) {
+                (Run::Rising, Some(bytes)) => {
+                    let (dwords, _) = bytes.as_chunks_mut();
+                    for (dword, value) in dwords.iter_mut().zip(values) {
+                        *dword = value.to_le_bytes();
+                    }
+                }
+                _ => {
+                    for (value, address) in values.iter().zip(base) {
+                        self.store32(address.wrapping_add(offset), *value);
+                    }
+                }
+            }
+        }
     }
 
     #[inline(always)]

@@ -7,10 +7,10 @@
 //! - `trace`: what each instruction did, for people.
 //! - `schedule`: workgroups and waves in turn, on one host thread or several.
 //! - `launch`: the registers a wave starts with.
-//! - `code`, `resolve`, `operands`: the instruction cache; each instruction is decoded once a dispatch.
+//! - `code`, `resolve`, `operands`: the instruction cache; each instruction is decoded once.
 //! - `scalar`, `control`, `smem`, `registers`, `barrier`: the scalar side; `trap`: traps and exceptions.
 //! - `vector`: the vector ALU; `wmma`, `matrix`: matrices.
-//! - `flat`, `buffer`, `share` (LDS): memory; `place`, `transfer`, `atomic`: what they have in common.
+//! - `flat`, `buffer`, `share` (LDS): memory; `place`, `runs`, `transfer`, `atomic`: what they have in common.
 //! - `indexed`: VGPRs by index.
 //! - `mode`, `float`, `extremes`, `soft`, `fp8`: floating point as MODE asks.
 //!
@@ -55,6 +55,7 @@ mod operands;
 mod place;
 mod registers;
 mod resolve;
+mod runs;
 mod scalar;
 mod schedule;
 mod share;
@@ -71,6 +72,7 @@ mod vector;
 mod wave;
 mod wmma;
 
+pub use code::InstructionCache;
 pub use trace::{Trace, VARIABLE as TRACE_VARIABLE};
 
 use crate::clock::Clock;
@@ -241,7 +243,8 @@ pub struct Statistics {
 }
 
 /// Runs a dispatch to its end on one host thread, or on more when it is large. When a wave halts, that is when it is
-/// stopped from outside. The variable [`TRACE_VARIABLE`] asks for a trace.
+/// stopped from outside. The variable [`TRACE_VARIABLE`] asks for a trace. `instructions` keeps what is decoded for
+/// dispatches to come.
 ///
 /// # Errors
 /// The wave that faulted (of several, that of the lowest workgroup); all others have stopped then.
@@ -249,12 +252,13 @@ pub fn run(
     gpu: &Gpu,
     launch: &Launch,
     memory: &Arc<AddressSpace>,
+    instructions: &InstructionCache,
     outside: &dyn Outside,
 ) -> Result<Statistics, WaveFault> {
     // Asking reads files, so it is done once.
     static THREADS: OnceLock<usize> = OnceLock::new();
     let threads = THREADS.get_or_init(|| available_parallelism().map_or(1, usize::from));
-    start(gpu, launch, memory, outside, *threads, Trace::asked_for())
+    start(gpu, launch, memory, instructions, outside, *threads, Trace::asked_for())
 }
 
 /// Runs a dispatch to its end on at most `threads` host threads. Their number changes no result that the order
@@ -269,7 +273,7 @@ pub fn run_on(
     outside: &dyn Outside,
     threads: usize,
 ) -> Result<Statistics, WaveFault> {
-    start(gpu, launch, memory, outside, threads, None)
+    start(gpu, launch, memory, &InstructionCache::default(), outside, threads, None)
 }
 
 /// Runs a dispatch to its end on one host thread and writes down what its waves do.
@@ -283,13 +287,14 @@ pub fn run_traced(
     outside: &dyn Outside,
     trace: &Trace,
 ) -> Result<Statistics, WaveFault> {
-    start(gpu, launch, memory, outside, 1, Some(trace))
+    start(gpu, launch, memory, &InstructionCache::default(), outside, 1, Some(trace))
 }
 
 fn start(
     gpu: &Gpu,
     launch: &Launch,
     memory: &Arc<AddressSpace>,
+    instructions: &InstructionCache,
     outside: &dyn Outside,
     threads: usize,
     trace: Option<&Trace>,
@@ -302,5 +307,5 @@ fn start(
         let text = format!("waves of 32 lanes, which {} does not have", gpu.name);
         return Err(WaveFault::before_start(launch, text));
     }
-    schedule::Dispatch::new(gpu, target, launch, memory, outside, trace).run(threads)
+    schedule::Dispatch::new(gpu, target, launch, memory, instructions, outside, trace).run(threads)
 }

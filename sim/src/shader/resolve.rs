@@ -22,7 +22,7 @@ pub(super) fn handler(instruction: &Instruction) -> Option<Handler> {
         Fields::Sop2 { .. } => scalar::sop2,
         Fields::Sopk { .. } => scalar::sopk,
         Fields::Sopc { .. } => scalar::sopc,
-        Fields::Sopp { .. } => control::sopp,
+        Fields::Sopp { .. } => control::handler(instruction.opcode),
         Fields::Smem { .. } => smem::smem,
         Fields::Valu(_) => return vector(instruction.opcode),
         Fields::Vop3p { .. } => match name {
@@ -39,7 +39,7 @@ pub(super) fn handler(instruction: &Instruction) -> Option<Handler> {
             _ => matrix::run,
         },
         Fields::Vopd { .. } => dual::run,
-        Fields::Ds { .. } => share::run,
+        Fields::Ds { .. } => share::handler(instruction.opcode),
         Fields::Flat { .. } => match name {
             _ if name.starts_with("GLOBAL") => flat::global,
             _ if name.starts_with("SCRATCH") => flat::scratch,
@@ -77,7 +77,7 @@ fn vector(opcode: Opcode) -> Option<Handler> {
         V_ADD_CO_U32 | V_SUB_CO_U32 | V_SUBREV_CO_U32 | V_ADD_CO_CI_U32 | V_SUB_CO_CI_U32
         | V_SUBREV_CO_CI_U32 | V_MAD_U64_U32 | V_MAD_I64_I32 | V_LSHLREV_B64 | V_LSHRREV_B64
         | V_ASHRREV_I64 | V_LSHL_ADD_U64 | V_MOV_B64 | V_DIV_SCALE_F32 | V_DIV_SCALE_F64 => {
-            carry::run
+            carry::handler(opcode)
         }
         _ if name.starts_with("V_S_") => scalar_float::run,
         V_EXP_F32
@@ -130,7 +130,7 @@ fn vector(opcode: Opcode) -> Option<Handler> {
         | V_MED3_I16 | V_MED3_U16 | V_MAD_U32_U16 | V_MAD_I32_I16 => small::run,
         V_FREXP_EXP_I16_F16 => half::run_exponent,
         _ if name.ends_with("_F16") => half::run,
-        _ if name.ends_with("_F32") => single::run,
-        _ => integer::run,
+        _ if name.ends_with("_F32") => single::handler(opcode),
+        _ => integer::handler(opcode),
     })
 }

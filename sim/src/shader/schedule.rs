@@ -6,7 +6,7 @@
 //! caches.
 
 use super::barrier::Barriers;
-use super::code::{Code, decode_at};
+use super::code::{Code, InstructionCache, decode_at};
 use super::generation::Traits;
 use super::host_float;
 use super::indexed;
@@ -43,6 +43,7 @@ pub(super) struct Dispatch<'a> {
     traits: &'static Traits,
     pub(super) launch: &'a Launch,
     pub(super) memory: &'a Arc<AddressSpace>,
+    instructions: &'a InstructionCache,
     pub(super) outside: &'a dyn Outside,
     trace: Option<&'a Trace>,
     /// The next workgroup to start.
@@ -59,6 +60,7 @@ impl<'a> Dispatch<'a> {
         target: Target,
         launch: &'a Launch,
         memory: &'a Arc<AddressSpace>,
+        instructions: &'a InstructionCache,
         outside: &'a dyn Outside,
         trace: Option<&'a Trace>,
     ) -> Dispatch<'a> {
@@ -68,6 +70,7 @@ impl<'a> Dispatch<'a> {
             traits: Traits::of(target),
             launch,
             memory,
+            instructions,
             outside,
             trace,
             next: AtomicU64::new(0),
@@ -203,7 +206,7 @@ impl<'a> Worker<'a> {
     fn new(dispatch: &'a Dispatch<'a>, slots: Range<u64>) -> Worker<'a> {
         Worker {
             dispatch,
-            code: Code::new(dispatch.target, dispatch.launch),
+            code: Code::new(dispatch.target, dispatch.launch, dispatch.instructions),
             memory: View::new(Arc::clone(dispatch.memory)),
             wide: host_is_wide(),
             tracer: dispatch
@@ -415,8 +418,8 @@ fn execute(
     while wave.executed < end {
         let pc = wave.pc;
         let stop = match code.at(pc, env.memory) {
-            Ok(op) => {
-                wave.pc = pc + u64::from(op.instruction.size);
+            Ok((op, size)) => {
+                wave.pc = pc + size;
                 wave.executed += 1;
                 watch.before(wave);
                 let step = match wave.indexes {

@@ -5,7 +5,7 @@
 )]
 
 use super::atomic::Function;
-use super::code::Op;
+use super::code::{Handler, Op};
 use super::lds::Addresses;
 use super::place::Place;
 use super::scalar::mismatch;
@@ -32,39 +32,70 @@ impl Ds {
     }
 }
 
+impl Ds {
+    /// Those of an instruction.
+    #[inline(always)]
+    fn of(wave: &Wave, op: &Op) -> Result<Ds, Stop> {
+        let Fields::Ds { vdst, addr, data0, data1, offset0, offset1, gds, acc } =
+            op.instruction.fields
+        else {
+            return Err(mismatch(op).expect_err("a mismatch is always an error"));
+        };
+        if gds {
+            return Err(Stop::not_modelled("global data share is not modelled"));
+        }
+        Ok(Ds {
+            vdst: wave.data_register(vdst, acc),
+            addr: addr.into(),
+            data0: wave.data_register(data0, acc),
+            data1: wave.data_register(data1, acc),
+            offset0: offset0.into(),
+            offset1: offset1.into(),
+        })
+    }
+}
+
+/// What executes an operation of DS: the commonest have executors of their own.
+pub(super) fn handler(opcode: Opcode) -> Handler {
+    macro_rules! alone {
+        ($($opcode:ident => $function:ident($($argument:expr),*),)*) => {
+            match opcode {
+                $(Opcode::$opcode => {
+                    #[inline(always)]
+                    fn body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
+                        let ds = Ds::of(wave, op)?;
+                        $function(wave, env, &ds, $($argument),*)
+                    }
+                    for_host!(alone, body);
+                    alone
+                })*
+                _ => run,
+            }
+        };
+    }
+    alone! {
+        DS_LOAD_B32 => load(1),
+        DS_LOAD_B64 => load(2),
+        DS_LOAD_B96 => load(3),
+        DS_LOAD_B128 => load(4),
+        DS_STORE_B32 => store(1),
+        DS_STORE_B64 => store(2),
+        DS_STORE_B96 => store(3),
+        DS_STORE_B128 => store(4),
+        DS_LOAD_2ADDR_B32 => load_two(1, 4),
+    }
+}
+
 for_host!(run, body);
 
 /// DS.
 #[inline(always)]
 fn body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     use Opcode::*;
-    let Fields::Ds { vdst, addr, data0, data1, offset0, offset1, gds, acc } = op.instruction.fields
-    else {
-        return mismatch(op);
-    };
-    if gds {
-        return Err(Stop::not_modelled("global data share is not modelled"));
-    }
-    let ds = Ds {
-        vdst: wave.data_register(vdst, acc),
-        addr: addr.into(),
-        data0: wave.data_register(data0, acc),
-        data1: wave.data_register(data1, acc),
-        offset0: offset0.into(),
-        offset1: offset1.into(),
-    };
+    let ds = Ds::of(wave, op)?;
     let opcode = op.instruction.opcode;
     match opcode {
         DS_NOP => Ok(()),
-        DS_LOAD_B32 => load(wave, env, &ds, 1),
-        DS_LOAD_B64 => load(wave, env, &ds, 2),
-        DS_LOAD_B96 => load(wave, env, &ds, 3),
-        DS_LOAD_B128 => load(wave, env, &ds, 4),
-        DS_STORE_B32 => store(wave, env, &ds, 1),
-        DS_STORE_B64 => store(wave, env, &ds, 2),
-        DS_STORE_B96 => store(wave, env, &ds, 3),
-        DS_STORE_B128 => store(wave, env, &ds, 4),
-        DS_LOAD_2ADDR_B32 => load_two(wave, env, &ds, 1, 4),
         DS_LOAD_2ADDR_STRIDE64_B32 => load_two(wave, env, &ds, 1, 256),
         DS_LOAD_2ADDR_B64 => load_two(wave, env, &ds, 2, 8),
         DS_LOAD_2ADDR_STRIDE64_B64 => load_two(wave, env, &ds, 2, 512),
@@ -132,6 +163,26 @@ fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
 }
 
+/// Loads a dword for each lane of `mask`.
+#[inline(always)]
+fn load_row(
+    wave: &mut Wave,
+    env: &Env<'_>,
+    register: usize,
+    half: usize,
+    mask: u32,
+    addresses: &Addresses<'_>,
+    offset: u32,
+) {
+    if mask == u32::MAX {
+        env.lds.load_row(addresses, offset, wave.row_mut(register, half));
+    } else {
+        let mut row = [0; LANES];
+        env.lds.load_row(addresses, offset, &mut row);
+        wave.write(register, half, mask, &row);
+    }
+}
+
 #[inline(always)]
 fn load(wave: &mut Wave, env: &mut Env<'_>, ds: &Ds, dwords: usize) -> Step {
     for half in 0..wave.halves {
@@ -139,8 +190,8 @@ fn load(wave: &mut Wave, env: &mut Env<'_>, ds: &Ds, dwords: usize) -> Step {
         let base = *wave.row(ds.addr, half);
         let addresses = Addresses::new(&base);
         for dword in 0..dwords {
-            let row = env.lds.load_row(&addresses, ds.offset().wrapping_add(4 * dword as u32));
-            wave.write(ds.vdst + dword, half, mask, &row);
+            let offset = ds.offset().wrapping_add(4 * dword as u32);
+            load_row(wave, env, ds.vdst + dword, half, mask, &addresses, offset);
         }
     }
     Ok(())
@@ -150,6 +201,11 @@ fn load(wave: &mut Wave, env: &mut Env<'_>, ds: &Ds, dwords: usize) -> Step {
 fn store(wave: &mut Wave, env: &mut Env<'_>, ds: &Ds, dwords: usize) -> Step {
     for half in 0..wave.halves {
         let mask = wave.exec_half(half);
+        if dwords == 1 && mask == u32::MAX {
+            let addresses = Addresses::new(wave.row(ds.addr, half));
+            env.lds.store_row(&addresses, ds.offset(), wave.row(ds.data0, half));
+            continue;
+        }
         let at = addresses(wave, ds, half, ds.offset());
         for lane in lanes(mask) {
             for dword in 0..dwords {
@@ -170,8 +226,8 @@ fn load_two(wave: &mut Wave, env: &mut Env<'_>, ds: &Ds, dwords: usize, unit: u3
         for (index, offset) in [ds.offset0, ds.offset1].into_iter().enumerate() {
             for dword in 0..dwords {
                 let offset = offset * unit + 4 * dword as u32;
-                let row = env.lds.load_row(&addresses, offset);
-                wave.write(ds.vdst + index * dwords + dword, half, mask, &row);
+                let register = ds.vdst + index * dwords + dword;
+                load_row(wave, env, register, half, mask, &addresses, offset);
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::code::Op;
 use super::scalar::mismatch;
 use super::wave::{Env, Step, Stop, Wave};
+use crate::memory::Access;
 use amdgpu_isa::{Fields, Opcode};
 
 /// What an instruction loads.
@@ -112,6 +113,15 @@ pub(super) fn smem(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     match size {
         Size::Dwords(count) => {
             let mut values = [0u32; 16];
+            let bytes = 4 * count as u64;
+            if !buffer && let Some(window) = env.memory.window(base, bytes, Access::Read) {
+                window.load_dwords(base, &mut values[..count]);
+                drop(window);
+                for (register, value) in (sdata..).zip(&values[..count]) {
+                    wave.set_sgpr(register, *value);
+                }
+                return Ok(());
+            }
             for (value, ahead) in values.iter_mut().zip((0..).step_by(4)).take(count) {
                 if let Some(address) = inside(ahead) {
                     *value = env.memory.read_u32(address)?;

@@ -13,7 +13,7 @@ mod matrices;
 mod scalars;
 
 use super::barrier::Barriers;
-use super::code::Code;
+use super::code::{Code, InstructionCache};
 use super::generation::Traits;
 use super::lds::Lds;
 use super::mode::Mode;
@@ -104,8 +104,9 @@ impl Rig {
         }
         assert!(space.map(CODE, 4096, backing, 0, Permissions::READ | Permissions::EXECUTE));
         let mut memory = View::new(space);
-        let mut code = Code::new(self.target, &self.launch);
-        let op = code.at(CODE, &mut memory)?;
+        let cache = InstructionCache::default();
+        let mut code = Code::new(self.target, &self.launch, &cache);
+        let (op, _) = code.at(CODE, &mut memory)?;
         let mut env = Env {
             memory: &mut memory,
             lds: &mut self.lds,

@@ -130,7 +130,7 @@ impl<'a> Tracer<'a> {
         if wave.scc != self.scc {
             write!(self.text, " scc={}", u32::from(wave.scc))?;
         }
-        for (index, (new, old)) in wave.rows().iter().zip(&self.rows).enumerate() {
+        for (index, (new, old)) in wave.rows().zip(&self.rows).enumerate() {
             if new == old {
                 continue;
             }
@@ -155,7 +155,7 @@ impl Watch for Tracer<'_> {
         self.scalars.clear();
         self.scalars.extend_from_slice(wave.scalars());
         self.rows.clear();
-        self.rows.extend_from_slice(wave.rows());
+        self.rows.extend(wave.rows());
         self.scc = wave.scc;
         self.active = wave.exec().count_ones();
     }

@@ -3,7 +3,8 @@
 use super::atomic;
 use super::code::Op;
 use super::place::Place;
-use super::wave::{Env, LANES, Row, Step, Stop, Wave};
+use super::runs::{RUN, RUNS};
+use super::wave::{Env, LANES, Row, Step, Stop, Wave, lanes};
 use crate::memory::Access;
 use amdgpu_isa::Opcode;
 
@@ -22,6 +23,18 @@ pub(super) enum Transfer {
     StoreSmall { bits: u32, high: bool },
     /// Reads and writes indivisibly.
     Atomic,
+}
+
+impl Transfer {
+    /// How many dwords it loads or stores, when it does that.
+    #[inline(always)]
+    pub(super) fn dwords(self) -> Option<(u32, Access)> {
+        match self {
+            Transfer::Load(dwords) => Some((dwords, Access::Read)),
+            Transfer::Store(dwords) => Some((dwords, Access::Write)),
+            _ => None,
+        }
+    }
 }
 
 /// The transfer of a FLAT, GLOBAL, SCRATCH or BUFFER operation.
@@ -197,6 +210,47 @@ fn small(env: &mut Env<'_>, place: Place, bits: u32, signed: bool) -> Result<u32
     Ok(if signed { ((value << spare) as i32 >> spare) as u32 } else { value })
 }
 
+/// The dword transfers of all lanes, in runs whose dwords follow each other in memory from the `firsts` on; false when a
+/// run does not lie in one mapping. Then nothing was loaded, and what was stored will be stored again.
+#[inline(always)]
+pub(super) fn rising(
+    wave: &mut Wave,
+    env: &mut Env<'_>,
+    dwords: u32,
+    access: Access,
+    registers: Registers,
+    half: usize,
+    firsts: [u64; RUNS],
+) -> bool {
+    let dwords = dwords as usize;
+    let bytes = (4 * RUN * dwords) as u64;
+    let mut memory = [0; 4 * LANES];
+    for (&first, run) in firsts.iter().zip(0..) {
+        let Some(window) = env.memory.window(first, bytes, access) else { return false };
+        let memory = &mut memory[RUN * dwords * run..][..RUN * dwords];
+        if access == Access::Read {
+            window.load_dwords(first, memory);
+        } else if dwords == 1 {
+            window.store_dwords(first, &wave.row(registers.data, half)[RUN * run..][..RUN]);
+        } else {
+            for dword in 0..dwords {
+                let row = wave.row(registers.data + dword, half);
+                for lane in 0..RUN {
+                    memory[lane * dwords + dword] = row[RUN * run + lane];
+                }
+            }
+            window.store_dwords(first, memory);
+        }
+    }
+    if access == Access::Read {
+        for dword in 0..dwords {
+            *wave.row_mut(registers.destination + dword, half) =
+                lanes!(|lane| memory[lane * dwords + dword]);
+        }
+    }
+    true
+}
+
 /// The dword transfers of lanes whose addresses all lie in one mapping; false when they do not, and nothing
 /// has been done then.
 #[inline(always)]
@@ -209,11 +263,8 @@ pub(super) fn in_one_mapping(
     mask: u32,
     addresses: &[u64; LANES],
 ) -> bool {
-    let (dwords, access) = match transfer {
-        Transfer::Load(dwords) => (dwords as usize, Access::Read),
-        Transfer::Store(dwords) => (dwords as usize, Access::Write),
-        _ => return false,
-    };
+    let Some((dwords, access)) = transfer.dwords() else { return false };
+    let dwords = dwords as usize;
     let size = 4 * dwords as u64;
     let (mut low, mut high) = (u64::MAX, 0);
     let mut dense = mask == u32::MAX;

@@ -11,8 +11,29 @@ use amdgpu_isa::Src;
 /// (RDNA3 ISA document, 3.1: wave64 issues each VALU and memory instruction twice).
 pub(super) const LANES: usize = 32;
 
+/// An array of one value a lane, or of so many. A macro, as what `from_fn` calls would be compiled without the host's
+/// extensions.
+macro_rules! lanes {
+    (|$lane:ident| $value:expr) => {
+        $crate::shader::wave::lanes!($crate::shader::wave::LANES, |$lane| $value)
+    };
+    ($count:expr, |$lane:ident| $value:expr) => {{
+        let mut all = [Default::default(); $count];
+        for $lane in 0..$count {
+            all[$lane] = $value;
+        }
+        all
+    }};
+}
+pub(super) use lanes;
+
 /// One VGPR of 32 lanes.
 pub(super) type Row = [u32; LANES];
+
+/// A row in cache lines of its own: loads and stores of vectors of the host do not lie in two.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(128))]
+struct Lines(Row);
 
 /// SGPR code of gfx9's `flat_scratch_lo`.
 pub(super) const FLAT_SCRATCH: u8 = 102;
@@ -113,7 +134,7 @@ pub(super) struct Wave {
     sgpr: [u32; SGPR_FILE],
     pub(super) scc: bool,
     /// `halves` rows a register, low lanes first.
-    vgpr: Vec<Row>,
+    vgpr: Vec<Lines>,
     /// VGPRs allocated; accumulation VGPRs follow them in `vgpr`.
     vgprs: usize,
     /// What its generation does differently.
@@ -148,7 +169,7 @@ impl Wave {
             pc: 0,
             sgpr: [0; SGPR_FILE],
             scc: false,
-            vgpr: vec![[0; LANES]; registers.all * halves],
+            vgpr: vec![Lines([0; LANES]); registers.all * halves],
             vgprs: registers.vgprs,
             traits,
             halves,
@@ -170,7 +191,7 @@ impl Wave {
         self.sgpr = [fill; SGPR_FILE];
         self.sgpr[usize::from(TTMP0)..=usize::from(NULL)].fill(0);
         self.scc = false;
-        self.vgpr.fill([fill; LANES]);
+        self.vgpr.fill(Lines([fill; LANES]));
         self.state = State::Running;
         self.privileged = false;
         self.halt = false;
@@ -242,8 +263,8 @@ impl Wave {
     }
 
     /// All rows of vector registers, `halves` a register.
-    pub(super) fn rows(&self) -> &[Row] {
-        &self.vgpr
+    pub(super) fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.vgpr.iter().map(|Lines(row)| row)
     }
 
     /// A scalar register by its code.
@@ -344,13 +365,13 @@ impl Wave {
     /// When the register is not allocated; `Code` refuses such instructions.
     #[inline(always)]
     pub(super) fn row(&self, register: usize, half: usize) -> &Row {
-        &self.vgpr[register * self.halves + half]
+        &self.vgpr[register * self.halves + half].0
     }
 
     /// A vector register of one pass, to write.
     #[inline(always)]
     pub(super) fn row_mut(&mut self, register: usize, half: usize) -> &mut Row {
-        &mut self.vgpr[register * self.halves + half]
+        &mut self.vgpr[register * self.halves + half].0
     }
 
     /// One lane of a vector register.
@@ -372,10 +393,9 @@ impl Wave {
         if mask == u32::MAX {
             *row = *values;
         } else {
-            for lane in 0..LANES {
-                let keep = ((mask >> lane) & 1).wrapping_sub(1);
-                row[lane] = (row[lane] & keep) | (values[lane] & !keep);
-            }
+            // All ones in active lanes.
+            let active: Row = lanes!(|lane| ((mask << (31 - lane)) as i32 >> 31) as u32);
+            *row = lanes!(|lane| row[lane] & !active[lane] | values[lane] & active[lane]);
         }
     }
 }

@@ -1,56 +1,95 @@
 //! Operations with a carry or another mask result, and 64-bit integers.
 
 use super::{
-    WideRow, active, fields, for_host, source, source_64, source_f32, source_f64, write_64,
+    EMPTY, WideRow, active, fields, for_host, gather, operations, source, source_64, source_f32,
+    source_f64, write_64,
 };
 use crate::shader::code::Op;
 use crate::shader::special;
-use crate::shader::wave::{Env, LANES, Step, Stop, Wave};
+use crate::shader::wave::{Env, LANES, Row, Step, Stop, Wave, lanes};
 use amdgpu_isa::{Opcode, Valu};
 
-/// `f(a, b, carry in)` gives the result and the carry out.
+/// `f(a, b, carry in)` gives the result, `carries(a, b, carry in)` whether there is a carry out.
 #[inline(always)]
 fn with_carry(
     wave: &mut Wave,
     op: &Op,
     v: &Valu,
     carry_in: bool,
-    f: impl Fn(u32, u32, u32) -> (u32, bool),
+    f: impl Fn(u32, u32, u32) -> u32,
+    carries: impl Fn(u32, u32, u32) -> bool,
 ) -> Step {
-    let carries = if carry_in { wave.source_mask(v.src[2]) } else { 0 };
+    let carry_in = if carry_in { wave.source_mask(v.src[2]) } else { 0 };
     let mut out_mask = 0u64;
-    let mut results = [[0; LANES]; 2];
+    // The first pass's result, while the second may look at its lanes.
+    let mut waiting = None;
     for half in 0..wave.halves {
-        let carries = (carries >> (32 * half)) as u32;
-        let (mut first, mut second) = ([0; LANES], [0; LANES]);
+        let bits = (carry_in >> (32 * half)) as u32;
+        let carry: Row = lanes!(|lane| bits >> lane & 1);
+        let (mut first, mut second) = (EMPTY, EMPTY);
         let a = source(wave, op, v, 0, half, &mut first);
         let b = source(wave, op, v, 1, half, &mut second);
-        let mut bits = 0u32;
-        for lane in 0..LANES {
-            let (value, carry) = f(a[lane], b[lane], carries >> lane & 1);
-            results[half][lane] = value;
-            bits |= u32::from(carry) << lane;
-        }
-        out_mask |= u64::from(bits & active(wave, v, half)) << (32 * half);
-    }
-    for half in 0..wave.halves {
+        let out = lanes!(|lane| f(a[lane], b[lane], carry[lane]));
+        let carried = gather!(|lane| carries(a[lane], b[lane], carry[lane]));
         let mask = active(wave, v, half);
-        wave.write(usize::from(v.vdst), half, mask, &results[half]);
+        out_mask |= u64::from(carried & mask) << (32 * half);
+        if v.dpp.is_some() && half + 1 < wave.halves {
+            waiting = Some((mask, out));
+        } else {
+            wave.write(usize::from(v.vdst), half, mask, &out);
+        }
+    }
+    if let Some((mask, out)) = waiting {
+        wave.write(usize::from(v.vdst), 0, mask, &out);
     }
     wave.set_mask(v.sdst, out_mask);
     Ok(())
+}
+
+/// Sum, saturated when the instruction clamps, and carry.
+#[inline(always)]
+fn add(wave: &mut Wave, op: &Op, v: &Valu, carry_in: bool) -> Step {
+    let carries = |a: u32, b: u32, carry: u32| {
+        let sum = a.wrapping_add(b);
+        sum < a || sum.wrapping_add(carry) < sum
+    };
+    let sum = |a: u32, b: u32, carry: u32| a.wrapping_add(b).wrapping_add(carry);
+    if v.clamp {
+        let saturated =
+            |a, b, carry| if carries(a, b, carry) { u32::MAX } else { sum(a, b, carry) };
+        return with_carry(wave, op, v, carry_in, saturated, carries);
+    }
+    with_carry(wave, op, v, carry_in, sum, carries)
+}
+
+/// Difference, of the second source and the first when `reversed`, saturated when the instruction clamps, and borrow.
+#[inline(always)]
+fn subtract(wave: &mut Wave, op: &Op, v: &Valu, carry_in: bool, reversed: bool) -> Step {
+    let order = |a: u32, b: u32| if reversed { (b, a) } else { (a, b) };
+    let borrows = |a: u32, b: u32, borrow: u32| {
+        let (a, b) = order(a, b);
+        a < b || a.wrapping_sub(b) < borrow
+    };
+    let difference = |a: u32, b: u32, borrow: u32| {
+        let (a, b) = order(a, b);
+        a.wrapping_sub(b).wrapping_sub(borrow)
+    };
+    if v.clamp {
+        let saturated =
+            |a, b, borrow| if borrows(a, b, borrow) { 0 } else { difference(a, b, borrow) };
+        return with_carry(wave, op, v, carry_in, saturated, borrows);
+    }
+    with_carry(wave, op, v, carry_in, difference, borrows)
 }
 
 /// `f(a, b)` on a 32-bit amount and a 64-bit value.
 #[inline(always)]
 fn shift_64(wave: &mut Wave, op: &Op, v: &Valu, f: impl Fn(u64, u32) -> u64) -> Step {
     for half in 0..wave.halves {
-        let mut first = [0; LANES];
-        let amounts = *source(wave, op, v, 0, half, &mut first);
-        let mut values = source_64(wave, op, v, 1, half);
-        for lane in 0..LANES {
-            values[lane] = f(values[lane], amounts[lane] & 63);
-        }
+        let mut first = EMPTY;
+        let amounts = source(wave, op, v, 0, half, &mut first);
+        let values = source_64(wave, op, v, 1, half);
+        let values = lanes!(|lane| f(values[lane], amounts[lane] & 63));
         let mask = active(wave, v, half);
         write_64(wave, v.vdst, half, mask, &values);
     }
@@ -67,13 +106,11 @@ fn wide(
     f: impl Fn(u32, u64, u64) -> u64,
 ) -> Step {
     for half in 0..wave.halves {
-        let mut buffer = [0; LANES];
-        let amounts = *source(wave, op, v, 1, half, &mut buffer);
-        let mut values = source_64(wave, op, v, 0, half);
+        let mut buffer = EMPTY;
+        let amounts = source(wave, op, v, 1, half, &mut buffer);
+        let values = source_64(wave, op, v, 0, half);
         let addends = source_64(wave, op, v, addend, half);
-        for lane in 0..LANES {
-            values[lane] = f(amounts[lane], values[lane], addends[lane]);
-        }
+        let values = lanes!(|lane| f(amounts[lane], values[lane], addends[lane]));
         let mask = active(wave, v, half);
         write_64(wave, v.vdst, half, mask, &values);
     }
@@ -86,26 +123,21 @@ fn multiply_add(
     wave: &mut Wave,
     op: &Op,
     v: &Valu,
-    f: impl Fn(u32, u32, u64) -> (u64, bool),
+    product: impl Fn(u32, u32) -> u64,
+    carries: impl Fn(u64, u64) -> bool,
 ) -> Step {
     let mut out_mask = 0u64;
-    let mut results: [WideRow; 2] = [[0; LANES]; 2];
     for half in 0..wave.halves {
-        let (mut first, mut second) = ([0; LANES], [0; LANES]);
+        let (mut first, mut second) = (EMPTY, EMPTY);
         let a = source(wave, op, v, 0, half, &mut first);
         let b = source(wave, op, v, 1, half, &mut second);
         let c = source_64(wave, op, v, 2, half);
-        let mut bits = 0u32;
-        for lane in 0..LANES {
-            let (value, carry) = f(a[lane], b[lane], c[lane]);
-            results[half][lane] = value;
-            bits |= u32::from(carry) << lane;
-        }
-        out_mask |= u64::from(bits & wave.exec_half(half)) << (32 * half);
-    }
-    for half in 0..wave.halves {
+        let products: WideRow = lanes!(|lane| product(a[lane], b[lane]));
+        let out: WideRow = lanes!(|lane| products[lane].wrapping_add(c[lane]));
+        let carried = gather!(|lane| carries(products[lane], c[lane]));
         let mask = wave.exec_half(half);
-        write_64(wave, v.vdst, half, mask, &results[half]);
+        out_mask |= u64::from(carried & mask) << (32 * half);
+        write_64(wave, v.vdst, half, mask, &out);
     }
     wave.set_mask(v.sdst, out_mask);
     Ok(())
@@ -152,44 +184,47 @@ fn div_scale_64(wave: &mut Wave, op: &Op, v: &Valu) -> Step {
     Ok(())
 }
 
+operations! { run, |wave, op, v|
+    V_ADD_CO_U32 => add(wave, op, v, false),
+    V_SUB_CO_U32 => subtract(wave, op, v, false, false),
+    V_SUBREV_CO_U32 => subtract(wave, op, v, false, true),
+    V_ADD_CO_CI_U32 => add(wave, op, v, true),
+    V_SUB_CO_CI_U32 => subtract(wave, op, v, true, false),
+    V_SUBREV_CO_CI_U32 => subtract(wave, op, v, true, true),
+    V_MAD_U64_U32 => multiply_add(
+        wave,
+        op,
+        v,
+        |a, b| u64::from(a) * u64::from(b),
+        |product, c| product.wrapping_add(c) < c,
+    ),
+    V_MAD_I64_I32 => multiply_add(
+        wave,
+        op,
+        v,
+        |a, b| (i64::from(a as i32) * i64::from(b as i32)) as u64,
+        // Bit 64 of the sum of both with their signs extended.
+        |product, c| {
+            let carry = product.wrapping_add(c) < c;
+            carry ^ (product >> 63 != 0) ^ (c >> 63 != 0)
+        },
+    ),
+    V_LSHLREV_B64 => shift_64(wave, op, v, |value, amount| value << amount),
+    V_LSHRREV_B64 => shift_64(wave, op, v, |value, amount| value >> amount),
+    V_ASHRREV_I64 => shift_64(wave, op, v, |value, amount| ((value as i64) >> amount) as u64),
+    V_MOV_B64 => wide(wave, op, v, 0, |_, value, _| value),
+    V_LSHL_ADD_U64 => wide(wave, op, v, 2, |amount, value, addend| {
+        (value << (amount & 7)).wrapping_add(addend)
+    }),
+}
+
 for_host!(run, body);
 
 #[inline(always)]
 fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     use Opcode::*;
     let v = fields(op)?;
-    let add = |a: u32, b: u32, carry: u32| {
-        let sum = u64::from(a) + u64::from(b) + u64::from(carry);
-        let overflow = sum >> 32 != 0;
-        (if v.clamp && overflow { u32::MAX } else { sum as u32 }, overflow)
-    };
-    let sub = |a: u32, b: u32, borrow: u32| {
-        let subtrahend = u64::from(b) + u64::from(borrow);
-        let underflow = subtrahend > u64::from(a);
-        let difference = a.wrapping_sub(subtrahend as u32);
-        (if v.clamp && underflow { 0 } else { difference }, underflow)
-    };
     match op.instruction.opcode {
-        V_ADD_CO_U32 => with_carry(wave, op, v, false, add),
-        V_SUB_CO_U32 => with_carry(wave, op, v, false, sub),
-        V_SUBREV_CO_U32 => with_carry(wave, op, v, false, |a, b, c| sub(b, a, c)),
-        V_ADD_CO_CI_U32 => with_carry(wave, op, v, true, add),
-        V_SUB_CO_CI_U32 => with_carry(wave, op, v, true, sub),
-        V_SUBREV_CO_CI_U32 => with_carry(wave, op, v, true, |a, b, c| sub(b, a, c)),
-        V_MAD_U64_U32 => {
-            multiply_add(wave, op, v, |a, b, c| (u64::from(a) * u64::from(b)).overflowing_add(c))
-        }
-        V_MAD_I64_I32 => multiply_add(wave, op, v, |a, b, c| {
-            let sum = i128::from(a as i32) * i128::from(b as i32) + i128::from(c as i64);
-            (sum as u64, sum >> 64 & 1 != 0)
-        }),
-        V_LSHLREV_B64 => shift_64(wave, op, v, |value, amount| value << amount),
-        V_LSHRREV_B64 => shift_64(wave, op, v, |value, amount| value >> amount),
-        V_ASHRREV_I64 => shift_64(wave, op, v, |value, amount| ((value as i64) >> amount) as u64),
-        V_MOV_B64 => wide(wave, op, v, 0, |_, value, _| value),
-        V_LSHL_ADD_U64 => wide(wave, op, v, 2, |amount, value, addend| {
-            (value << (amount & 7)).wrapping_add(addend)
-        }),
         V_DIV_SCALE_F32 => div_scale_32(wave, op, v),
         V_DIV_SCALE_F64 => div_scale_64(wave, op, v),
         other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),

@@ -1,7 +1,8 @@
 //! V_CMP and V_CMPX.
 
 use super::{
-    active, fields, for_host, source, source_16, source_64, source_f16, source_f32, source_f64,
+    EMPTY, active, fields, for_host, gather, source, source_16, source_64, source_f16, source_f32,
+    source_f64,
 };
 use crate::shader::code::Op;
 use crate::shader::float::{f16_to_f32, flush_in16, flush_in64};
@@ -9,106 +10,91 @@ use crate::shader::wave::{EXEC, Env, LANES, Step, Wave};
 use amdgpu_isa::{Flags, Opcode, Valu};
 use std::sync::LazyLock;
 
-/// Puts the result of each pass where the instruction wants it; lanes that are off give 0.
+/// Puts the result where the instruction wants it.
 #[inline(always)]
-fn result(wave: &mut Wave, op: &Op, v: &Valu, passes: impl Fn(&Wave, usize) -> u32) -> Step {
-    let mut mask = 0;
-    for half in 0..wave.halves {
-        let bits = passes(wave, half) & active(wave, v, half);
-        mask |= u64::from(bits) << (32 * half);
-    }
+fn write(wave: &mut Wave, op: &Op, v: &Valu, mask: u64) {
     wave.set_mask(v.sdst, mask);
     // V_CMPX writes EXEC; on gfx9 beside its destination.
     if op.instruction.opcode.info().flags.contains(Flags::WRITES_EXEC) {
         wave.set_mask(EXEC, mask);
     }
-    Ok(())
 }
 
-/// The lanes of a pass by how their operands compare; those in none of the masks are unordered.
-#[derive(Clone, Copy)]
-struct Ordering {
-    less: u32,
-    equal: u32,
-    greater: u32,
-}
-
-impl Ordering {
-    #[inline(always)]
-    fn of<T: PartialOrd>(pair: impl Fn(usize) -> (T, T)) -> Ordering {
-        let mut order = Ordering { less: 0, equal: 0, greater: 0 };
-        for lane in 0..LANES {
-            let (a, b) = pair(lane);
-            order.less |= u32::from(a < b) << lane;
-            order.equal |= u32::from(a == b) << lane;
-            order.greater |= u32::from(a > b) << lane;
+/// The lanes of a pass whose operands stand in a relation.
+macro_rules! satisfying {
+    ($relation:expr, |$lane:ident| $a:expr, $b:expr) => {
+        match $relation {
+            0 => 0,
+            LESS => gather!(|$lane| $a < $b),
+            EQUAL => gather!(|$lane| $a == $b),
+            GREATER => gather!(|$lane| $a > $b),
+            NOT_ABOVE => gather!(|$lane| $a <= $b),
+            NOT_BELOW => gather!(|$lane| $a >= $b),
+            NOT_LESS => !gather!(|$lane| $a < $b),
+            NOT_EQUAL => !gather!(|$lane| $a == $b),
+            NOT_GREATER => !gather!(|$lane| $a > $b),
+            ALL => u32::MAX,
+            relation => {
+                let less = gather!(|$lane| $a < $b);
+                let equal = gather!(|$lane| $a == $b);
+                let greater = gather!(|$lane| $a > $b);
+                let when = |bit: u8, lanes: u32| if relation & bit != 0 { lanes } else { 0 };
+                when(LESS, less)
+                    | when(EQUAL, equal)
+                    | when(GREATER, greater)
+                    | when(UNORDERED, !(less | equal | greater))
+            }
         }
-        order
-    }
-
-    /// The lanes for which a relation holds.
-    fn satisfying(self, relation: u8) -> u32 {
-        let when = |bit: u8, lanes: u32| if relation & bit != 0 { lanes } else { 0 };
-        when(LESS, self.less)
-            | when(EQUAL, self.equal)
-            | when(GREATER, self.greater)
-            | when(UNORDERED, !(self.less | self.equal | self.greater))
-    }
+    };
 }
 
+/// The lanes of one pass whose operands, as `kind`, stand in a relation.
 #[inline(always)]
-fn gather(f: impl Fn(usize) -> bool) -> u32 {
-    let mut bits = 0u32;
-    for lane in 0..LANES {
-        bits |= u32::from(f(lane)) << lane;
-    }
-    bits
-}
-
-/// How the operands of one pass compare as `kind`.
-#[inline(always)]
-fn order(wave: &Wave, op: &Op, v: &Valu, half: usize, kind: Kind) -> Ordering {
-    let (mut first, mut second) = ([0; LANES], [0; LANES]);
+fn compare(wave: &Wave, op: &Op, v: &Valu, half: usize, relation: u8, kind: Kind) -> u32 {
+    let (mut first, mut second) = (EMPTY, EMPTY);
     match kind {
         Kind::F32 => {
             let a = source_f32(wave, op, v, 0, half, &mut first);
             let b = source_f32(wave, op, v, 1, half, &mut second);
-            Ordering::of(|lane| (f32::from_bits(a[lane]), f32::from_bits(b[lane])))
+            satisfying!(relation, |lane| f32::from_bits(a[lane]), f32::from_bits(b[lane]))
         }
         Kind::I32 | Kind::U32 => {
             let a = source(wave, op, v, 0, half, &mut first);
             let b = source(wave, op, v, 1, half, &mut second);
             match kind {
-                Kind::I32 => Ordering::of(|lane| (a[lane] as i32, b[lane] as i32)),
-                _ => Ordering::of(|lane| (a[lane], b[lane])),
+                Kind::I32 => satisfying!(relation, |lane| a[lane] as i32, b[lane] as i32),
+                _ => satisfying!(relation, |lane| a[lane], b[lane]),
             }
         }
         Kind::F16 => {
+            let (mut first, mut second) = ([0; LANES], [0; LANES]);
             let a = source_f16(wave, op, v, 0, half, &mut first);
             let b = source_f16(wave, op, v, 1, half, &mut second);
-            let single = |bits| f16_to_f32(flush_in16(&wave.mode, bits));
-            Ordering::of(|lane| (single(a[lane]), single(b[lane])))
+            let single = |bits: &u32| f16_to_f32(flush_in16(&wave.mode, *bits));
+            let (a, b) = (a.each_ref().map(single), b.each_ref().map(single));
+            satisfying!(relation, |lane| a[lane], b[lane])
         }
         Kind::I16 | Kind::U16 => {
+            let (mut first, mut second) = ([0; LANES], [0; LANES]);
             let a = source_16(wave, op, v, 0, half, &mut first);
             let b = source_16(wave, op, v, 1, half, &mut second);
             match kind {
-                Kind::I16 => Ordering::of(|lane| (a[lane] as i16, b[lane] as i16)),
-                _ => Ordering::of(|lane| (a[lane], b[lane])),
+                Kind::I16 => satisfying!(relation, |lane| a[lane] as i16, b[lane] as i16),
+                _ => satisfying!(relation, |lane| a[lane], b[lane]),
             }
         }
         Kind::F64 => {
-            let a = source_f64(wave, op, v, 0, half);
-            let b = source_f64(wave, op, v, 1, half);
             let double = |bits| f64::from_bits(flush_in64(&wave.mode, bits));
-            Ordering::of(|lane| (double(a[lane]), double(b[lane])))
+            let a = source_f64(wave, op, v, 0, half).map(double);
+            let b = source_f64(wave, op, v, 1, half).map(double);
+            satisfying!(relation, |lane| a[lane], b[lane])
         }
         Kind::I64 | Kind::U64 => {
             let a = source_64(wave, op, v, 0, half);
             let b = source_64(wave, op, v, 1, half);
             match kind {
-                Kind::I64 => Ordering::of(|lane| (a[lane] as i64, b[lane] as i64)),
-                _ => Ordering::of(|lane| (a[lane], b[lane])),
+                Kind::I64 => satisfying!(relation, |lane| a[lane] as i64, b[lane] as i64),
+                _ => satisfying!(relation, |lane| a[lane], b[lane]),
             }
         }
     }
@@ -152,31 +138,29 @@ fn class64(bits: u64) -> u32 {
 }
 
 /// Classes see denormals whatever MODE says.
-fn classes(wave: &mut Wave, op: &Op, v: &Valu, opcode: Opcode) -> Step {
+fn classes(wave: &Wave, op: &Op, v: &Valu, half: usize, opcode: Opcode) -> u32 {
     use Opcode::*;
-    result(wave, op, v, |wave, half| {
-        let (mut first, mut second) = ([0; LANES], [0; LANES]);
-        match opcode {
-            V_CMP_CLASS_F64 | V_CMPX_CLASS_F64 => {
-                let a = source_f64(wave, op, v, 0, half);
-                let b = source(wave, op, v, 1, half, &mut second);
-                gather(|lane| b[lane] >> class64(a[lane]) & 1 != 0)
-            }
-            V_CMP_CLASS_F16 | V_CMPX_CLASS_F16 => {
-                let a = source_f16(wave, op, v, 0, half, &mut first);
-                let b = source_16(wave, op, v, 1, half, &mut second);
-                gather(|lane| b[lane] >> class16(a[lane]) & 1 != 0)
-            }
-            _ => {
-                let (abs, neg) = super::modifiers(v, 0);
-                let a = source(wave, op, v, 0, half, &mut first);
-                let b = source(wave, op, v, 1, half, &mut second);
-                let keep = if abs { 0x7fff_ffff } else { u32::MAX };
-                let flip = if neg { 0x8000_0000 } else { 0 };
-                gather(|lane| b[lane] >> class32(a[lane] & keep ^ flip) & 1 != 0)
-            }
+    let (mut first, mut second) = ([0; LANES], [0; LANES]);
+    match opcode {
+        V_CMP_CLASS_F64 | V_CMPX_CLASS_F64 => {
+            let a = source_f64(wave, op, v, 0, half);
+            let b = source(wave, op, v, 1, half, &mut second);
+            gather!(|lane| b[lane] >> class64(a[lane]) & 1 != 0)
         }
-    })
+        V_CMP_CLASS_F16 | V_CMPX_CLASS_F16 => {
+            let a = source_f16(wave, op, v, 0, half, &mut first);
+            let b = source_16(wave, op, v, 1, half, &mut second);
+            gather!(|lane| b[lane] >> class16(a[lane]) & 1 != 0)
+        }
+        _ => {
+            let (abs, neg) = super::modifiers(v, 0);
+            let a = source(wave, op, v, 0, half, &mut first);
+            let b = source(wave, op, v, 1, half, &mut second);
+            let keep = if abs { 0x7fff_ffff } else { u32::MAX };
+            let flip = if neg { 0x8000_0000 } else { 0 };
+            gather!(|lane| b[lane] >> class32(a[lane] & keep ^ flip) & 1 != 0)
+        }
+    }
 }
 
 // A relation is the set of outcomes for which it holds, as the opcode numbers have it.
@@ -184,6 +168,12 @@ const LESS: u8 = 1;
 const EQUAL: u8 = 2;
 const GREATER: u8 = 4;
 const UNORDERED: u8 = 8;
+const ALL: u8 = LESS | EQUAL | GREATER | UNORDERED;
+const NOT_ABOVE: u8 = LESS | EQUAL;
+const NOT_BELOW: u8 = EQUAL | GREATER;
+const NOT_LESS: u8 = ALL & !LESS;
+const NOT_EQUAL: u8 = ALL & !EQUAL;
+const NOT_GREATER: u8 = ALL & !GREATER;
 
 /// The type compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,10 +237,16 @@ for_host!(run, body);
 fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     let v = fields(op)?;
     let opcode = op.instruction.opcode;
-    match COMPARISONS[opcode as usize] {
-        Some((relation, kind)) => {
-            result(wave, op, v, |wave, half| order(wave, op, v, half, kind).satisfying(relation))
-        }
-        None => classes(wave, op, v, opcode),
+    let comparison = COMPARISONS[opcode as usize];
+    let mut mask = 0;
+    for half in 0..wave.halves {
+        let bits = match comparison {
+            Some((relation, kind)) => compare(wave, op, v, half, relation, kind),
+            None => classes(wave, op, v, half, opcode),
+        };
+        // Lanes that are off give 0.
+        mask |= u64::from(bits & active(wave, v, half)) << (32 * half);
     }
+    write(wave, op, v, mask);
+    Ok(())
 }

@@ -1,19 +1,16 @@
 //! 32-bit integer and bit operations, and moves.
 
-use super::{active, fields, for_host, modifiers, source};
+use super::{EMPTY, active, fields, for_host, modifiers, operations, source};
 use crate::shader::code::Op;
-use crate::shader::wave::{Env, LANES, Step, Stop, Wave};
+use crate::shader::wave::{Env, LANES, Step, Stop, Wave, lanes};
 use amdgpu_isa::{Opcode, Valu};
 
 #[inline(always)]
 fn map1(wave: &mut Wave, op: &Op, v: &Valu, f: impl Fn(u32) -> u32) -> Step {
     for half in 0..wave.halves {
-        let mut buffer = [0; LANES];
+        let mut buffer = EMPTY;
         let a = source(wave, op, v, 0, half, &mut buffer);
-        let mut out = [0; LANES];
-        for lane in 0..LANES {
-            out[lane] = f(a[lane]);
-        }
+        let out = lanes!(|lane| f(a[lane]));
         let mask = active(wave, v, half);
         wave.write(usize::from(v.vdst), half, mask, &out);
     }
@@ -23,13 +20,10 @@ fn map1(wave: &mut Wave, op: &Op, v: &Valu, f: impl Fn(u32) -> u32) -> Step {
 #[inline(always)]
 fn map2(wave: &mut Wave, op: &Op, v: &Valu, f: impl Fn(u32, u32) -> u32) -> Step {
     for half in 0..wave.halves {
-        let (mut first, mut second) = ([0; LANES], [0; LANES]);
+        let (mut first, mut second) = (EMPTY, EMPTY);
         let a = source(wave, op, v, 0, half, &mut first);
         let b = source(wave, op, v, 1, half, &mut second);
-        let mut out = [0; LANES];
-        for lane in 0..LANES {
-            out[lane] = f(a[lane], b[lane]);
-        }
+        let out = lanes!(|lane| f(a[lane], b[lane]));
         let mask = active(wave, v, half);
         wave.write(usize::from(v.vdst), half, mask, &out);
     }
@@ -39,14 +33,11 @@ fn map2(wave: &mut Wave, op: &Op, v: &Valu, f: impl Fn(u32, u32) -> u32) -> Step
 #[inline(always)]
 fn map3(wave: &mut Wave, op: &Op, v: &Valu, f: impl Fn(u32, u32, u32) -> u32) -> Step {
     for half in 0..wave.halves {
-        let (mut first, mut second, mut third) = ([0; LANES], [0; LANES], [0; LANES]);
+        let (mut first, mut second, mut third) = (EMPTY, EMPTY, EMPTY);
         let a = source(wave, op, v, 0, half, &mut first);
         let b = source(wave, op, v, 1, half, &mut second);
         let c = source(wave, op, v, 2, half, &mut third);
-        let mut out = [0; LANES];
-        for lane in 0..LANES {
-            out[lane] = f(a[lane], b[lane], c[lane]);
-        }
+        let out = lanes!(|lane| f(a[lane], b[lane], c[lane]));
         let mask = active(wave, v, half);
         wave.write(usize::from(v.vdst), half, mask, &out);
     }
@@ -131,15 +122,14 @@ fn select(wave: &mut Wave, op: &Op, v: &Valu) -> Step {
     let ((keep_a, flip_a), (keep_b, flip_b)) = (modifier(0), modifier(1));
     for half in 0..wave.halves {
         let bits = (condition >> (32 * half)) as u32;
-        let (mut first, mut second) = ([0; LANES], [0; LANES]);
+        let (mut first, mut second) = (EMPTY, EMPTY);
         let a = source(wave, op, v, 0, half, &mut first);
         let b = source(wave, op, v, 1, half, &mut second);
-        let mut out = [0; LANES];
-        for lane in 0..LANES {
-            let chosen = 0u32.wrapping_sub(bits >> lane & 1);
+        let out = lanes!(|lane| {
+            let chosen = ((bits << (31 - lane)) as i32 >> 31) as u32;
             let (a, b) = (a[lane] & keep_a ^ flip_a, b[lane] & keep_b ^ flip_b);
-            out[lane] = a & !chosen | b & chosen;
-        }
+            a & !chosen | b & chosen
+        });
         let mask = active(wave, v, half);
         wave.write(usize::from(v.vdst), half, mask, &out);
     }
@@ -149,7 +139,7 @@ fn select(wave: &mut Wave, op: &Op, v: &Valu) -> Step {
 /// `v_mbcnt_lo` and `_hi`: set bits of the mask below this lane.
 fn masked_count(wave: &mut Wave, op: &Op, v: &Valu, high: bool) -> Step {
     for half in 0..wave.halves {
-        let (mut first, mut second) = ([0; LANES], [0; LANES]);
+        let (mut first, mut second) = (EMPTY, EMPTY);
         let a = source(wave, op, v, 0, half, &mut first);
         let b = source(wave, op, v, 1, half, &mut second);
         let mut out = [0; LANES];
@@ -164,6 +154,47 @@ fn masked_count(wave: &mut Wave, op: &Op, v: &Valu, high: bool) -> Step {
     Ok(())
 }
 
+operations! { run, |wave, op, v|
+    V_MOV_B32 => map1(wave, op, v, |a| a),
+    V_CNDMASK_B32 => select(wave, op, v),
+    V_AND_B32 => map2(wave, op, v, |a, b| a & b),
+    V_OR_B32 => map2(wave, op, v, |a, b| a | b),
+    V_XOR_B32 => map2(wave, op, v, |a, b| a ^ b),
+    V_LSHLREV_B32 => map2(wave, op, v, |a, b| b << (a & 31)),
+    V_LSHRREV_B32 => map2(wave, op, v, |a, b| b >> (a & 31)),
+    V_ASHRREV_I32 => map2(wave, op, v, |a, b| ((b as i32) >> (a & 31)) as u32),
+    V_MUL_LO_U32 => map2(wave, op, v, u32::wrapping_mul),
+    V_MUL_U32_U24 => map2(wave, op, v, |a, b| u24(a).wrapping_mul(u24(b))),
+    V_MAD_U32_U24 => if v.clamp {
+        map3(wave, op, v, |a, b, c| {
+            (u64::from(u24(a)) * u64::from(u24(b)) + u64::from(c)).min(u32::MAX.into()) as u32
+        })
+    } else {
+        map3(wave, op, v, |a, b, c| u24(a).wrapping_mul(u24(b)).wrapping_add(c))
+    },
+    V_BFE_U32 => map3(wave, op, v, |a, b, c| (a >> (b & 31)) & ((1u32 << (c & 31)) - 1)),
+    V_AND_OR_B32 => map3(wave, op, v, |a, b, c| a & b | c),
+    V_LSHL_OR_B32 => map3(wave, op, v, |a, b, c| a << (b & 31) | c),
+    V_LSHL_ADD_U32 => map3(wave, op, v, |a, b, c| (a << (b & 31)).wrapping_add(c)),
+    V_ADD_LSHL_U32 => map3(wave, op, v, |a, b, c| a.wrapping_add(b) << (c & 31)),
+    V_ADD3_U32 => map3(wave, op, v, |a, b, c| a.wrapping_add(b).wrapping_add(c)),
+    V_ADD_NC_U32 => if v.clamp {
+        map2(wave, op, v, u32::saturating_add)
+    } else {
+        map2(wave, op, v, u32::wrapping_add)
+    },
+    V_SUB_NC_U32 => if v.clamp {
+        map2(wave, op, v, u32::saturating_sub)
+    } else {
+        map2(wave, op, v, u32::wrapping_sub)
+    },
+    V_SUBREV_NC_U32 => if v.clamp {
+        map2(wave, op, v, |a, b| b.saturating_sub(a))
+    } else {
+        map2(wave, op, v, |a, b| b.wrapping_sub(a))
+    },
+}
+
 for_host!(run, body);
 
 #[inline(always)]
@@ -172,38 +203,23 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
     let v = fields(op)?;
     let opcode = op.instruction.opcode;
     match opcode {
-        V_MOV_B32 => map1(wave, op, v, |a| a),
         V_NOT_B32 => map1(wave, op, v, |a| !a),
         V_PRNG_B32 => map1(wave, op, v, next_random),
         V_BFREV_B32 => map1(wave, op, v, u32::reverse_bits),
         V_CLZ_I32_U32 => map1(wave, op, v, |a| found(a.leading_zeros())),
         V_CTZ_I32_B32 => map1(wave, op, v, |a| found(a.trailing_zeros())),
         V_CLS_I32 => map1(wave, op, v, |a| found((a ^ ((a as i32) >> 31) as u32).leading_zeros())),
-        V_CNDMASK_B32 => select(wave, op, v),
         V_MBCNT_LO_U32_B32 => masked_count(wave, op, v, false),
         V_MBCNT_HI_U32_B32 => masked_count(wave, op, v, true),
-        V_AND_B32 => map2(wave, op, v, |a, b| a & b),
-        V_OR_B32 => map2(wave, op, v, |a, b| a | b),
-        V_XOR_B32 => map2(wave, op, v, |a, b| a ^ b),
         V_XNOR_B32 => map2(wave, op, v, |a, b| !(a ^ b)),
-        V_LSHLREV_B32 => map2(wave, op, v, |a, b| b << (a & 31)),
-        V_LSHRREV_B32 => map2(wave, op, v, |a, b| b >> (a & 31)),
-        V_ASHRREV_I32 => map2(wave, op, v, |a, b| ((b as i32) >> (a & 31)) as u32),
         V_MIN_I32 => map2(wave, op, v, signed(i32::min)),
         V_MAX_I32 => map2(wave, op, v, signed(i32::max)),
         V_MIN_U32 => map2(wave, op, v, |a, b| a.min(b)),
         V_MAX_U32 => map2(wave, op, v, |a, b| a.max(b)),
-        V_ADD_NC_U32 if v.clamp => map2(wave, op, v, u32::saturating_add),
-        V_ADD_NC_U32 => map2(wave, op, v, u32::wrapping_add),
-        V_SUB_NC_U32 if v.clamp => map2(wave, op, v, u32::saturating_sub),
-        V_SUB_NC_U32 => map2(wave, op, v, u32::wrapping_sub),
-        V_SUBREV_NC_U32 if v.clamp => map2(wave, op, v, |a, b| b.saturating_sub(a)),
-        V_SUBREV_NC_U32 => map2(wave, op, v, |a, b| b.wrapping_sub(a)),
         V_ADD_NC_I32 if v.clamp => map2(wave, op, v, signed(i32::saturating_add)),
         V_ADD_NC_I32 => map2(wave, op, v, u32::wrapping_add),
         V_SUB_NC_I32 if v.clamp => map2(wave, op, v, signed(i32::saturating_sub)),
         V_SUB_NC_I32 => map2(wave, op, v, u32::wrapping_sub),
-        V_MUL_LO_U32 => map2(wave, op, v, u32::wrapping_mul),
         V_MUL_HI_U32 => map2(wave, op, v, |a, b| ((u64::from(a) * u64::from(b)) >> 32) as u32),
         V_MUL_HI_I32 => {
             map2(wave, op, v, signed(|a, b| ((i64::from(a) * i64::from(b)) >> 32) as i32))
@@ -212,7 +228,6 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_MUL_HI_I32_I24 => {
             map2(wave, op, v, |a, b| ((i64::from(i24(a)) * i64::from(i24(b))) >> 32) as u32)
         }
-        V_MUL_U32_U24 => map2(wave, op, v, |a, b| u24(a).wrapping_mul(u24(b))),
         V_MUL_HI_U32_U24 => {
             map2(wave, op, v, |a, b| ((u64::from(u24(a)) * u64::from(u24(b))) >> 32) as u32)
         }
@@ -248,11 +263,6 @@ fn three(wave: &mut Wave, op: &Op, v: &Valu, opcode: Opcode) -> Step {
         V_MAD_I32_I24 => {
             map3(wave, op, v, |a, b, c| i24(a).wrapping_mul(i24(b)).wrapping_add(c as i32) as u32)
         }
-        V_MAD_U32_U24 if v.clamp => map3(wave, op, v, |a, b, c| {
-            (u64::from(u24(a)) * u64::from(u24(b)) + u64::from(c)).min(u32::MAX.into()) as u32
-        }),
-        V_MAD_U32_U24 => map3(wave, op, v, |a, b, c| u24(a).wrapping_mul(u24(b)).wrapping_add(c)),
-        V_BFE_U32 => map3(wave, op, v, |a, b, c| (a >> (b & 31)) & ((1u32 << (c & 31)) - 1)),
         V_BFE_I32 => map3(wave, op, v, |a, b, c| {
             let width = c & 31;
             let field = ((a as i32) >> (b & 31)) as u32;
@@ -294,11 +304,6 @@ fn three(wave: &mut Wave, op: &Op, v: &Valu, opcode: Opcode) -> Step {
         V_BITOP3_B32 => map3(wave, op, v, |a, b, c| truth_table(v, a, b, c)),
         V_XOR3_B32 => map3(wave, op, v, |a, b, c| a ^ b ^ c),
         V_OR3_B32 => map3(wave, op, v, |a, b, c| a | b | c),
-        V_AND_OR_B32 => map3(wave, op, v, |a, b, c| a & b | c),
-        V_LSHL_OR_B32 => map3(wave, op, v, |a, b, c| a << (b & 31) | c),
-        V_LSHL_ADD_U32 => map3(wave, op, v, |a, b, c| (a << (b & 31)).wrapping_add(c)),
-        V_ADD_LSHL_U32 => map3(wave, op, v, |a, b, c| a.wrapping_add(b) << (c & 31)),
-        V_ADD3_U32 => map3(wave, op, v, |a, b, c| a.wrapping_add(b).wrapping_add(c)),
         V_XAD_U32 => map3(wave, op, v, |a, b, c| (a ^ b).wrapping_add(c)),
         V_PERM_B32 => map3(wave, op, v, perm),
         other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),

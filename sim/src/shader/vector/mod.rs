@@ -31,8 +31,9 @@ use super::code::Op;
 use super::float::{self, flush32};
 use super::mode::Mode;
 use super::scalar::mismatch;
-use super::wave::{Env, LANES, Row, Step, Wave};
+use super::wave::{Env, LANES, Row, Step, Wave, lanes};
 use amdgpu_isa::{Fields, Select, Src, Valu};
+use std::mem::MaybeUninit;
 
 /// Two dwords a lane.
 pub(super) type WideRow = [u64; LANES];
@@ -40,6 +41,7 @@ pub(super) type WideRow = [u64; LANES];
 /// Compiles `body` for the host's vector extensions too, and makes `run` choose.
 macro_rules! for_host {
     ($run:ident, $body:ident) => {
+        #[inline(never)]
         pub(in crate::shader) fn $run(
             wave: &mut $crate::shader::wave::Wave,
             op: &$crate::shader::code::Op,
@@ -64,6 +66,39 @@ macro_rules! for_host {
 }
 pub(super) use for_host;
 
+/// Gives each operation of the table an executor of its own, found by `handler`; the others are `run`'s. It is two
+/// functions: one for instructions whose operands are plain, into which none of the rest is compiled.
+macro_rules! operations {
+    ($run:ident, |$wave:ident, $op:ident, $v:ident| $($opcode:ident => $body:expr,)*) => {
+        pub(in crate::shader) fn handler(
+            opcode: amdgpu_isa::Opcode,
+        ) -> $crate::shader::code::Handler {
+            use $crate::shader::{code::Op, vector, wave::{Env, Step, Wave}};
+            match opcode {
+                $(amdgpu_isa::Opcode::$opcode => {
+                    #[inline(always)]
+                    fn body($wave: &mut Wave, $op: &Op, _: &mut Env<'_>) -> Step {
+                        let $v = vector::fields($op)?;
+                        $body
+                    }
+                    #[inline(always)]
+                    fn body_if_plain(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
+                        if !vector::is_plain(vector::fields(op)?) {
+                            return general(wave, op, env);
+                        }
+                        body(wave, op, env)
+                    }
+                    vector::for_host!(general, body);
+                    vector::for_host!(plain, body_if_plain);
+                    plain
+                })*
+                _ => $run,
+            }
+        }
+    };
+}
+pub(super) use operations;
+
 /// Whether the host has the extensions that `for_host` uses.
 pub(super) fn host_is_wide() -> bool {
     is_x86_feature_detected!("avx2")
@@ -75,7 +110,7 @@ pub(super) fn host_is_wide() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-/// `v_nop`, `v_pipeflush`.
+/// `v_nop`, `v_pipeflush`, and hints.
 pub(super) fn nothing(_: &mut Wave, _: &Op, _: &mut Env<'_>) -> Step {
     Ok(())
 }
@@ -87,6 +122,12 @@ pub(super) fn fields(op: &Op) -> Result<&Valu, super::wave::Stop> {
         Fields::Valu(fields) => Ok(fields),
         _ => Err(mismatch(op).expect_err("a mismatch is always an error")),
     }
+}
+
+/// Whether operands and result are what registers and constants hold, as they are.
+#[inline(always)]
+pub(super) fn is_plain(v: &Valu) -> bool {
+    v.sdwa.is_none() && v.dpp.is_none() && v.neg == 0 && v.abs == 0 && v.omod == 0 && !v.clamp
 }
 
 /// Lanes of one pass that the instruction writes.
@@ -111,6 +152,31 @@ pub(super) fn uniform64(wave: &Wave, op: &Op, source: Src, index: usize) -> u64 
     wave.s64(source, op.constants[index])
 }
 
+/// Room for the lanes of a source that are not as a register has them.
+pub(super) trait Buffer {
+    /// Puts lanes there.
+    fn fill(&mut self, lanes: Row) -> &mut Row;
+}
+
+impl Buffer for Row {
+    #[inline(always)]
+    fn fill(&mut self, lanes: Row) -> &mut Row {
+        *self = lanes;
+        self
+    }
+}
+
+/// Room that is not written when the source is a register.
+impl Buffer for MaybeUninit<Row> {
+    #[inline(always)]
+    fn fill(&mut self, lanes: Row) -> &mut Row {
+        self.write(lanes)
+    }
+}
+
+/// An empty [`Buffer`].
+pub(super) const EMPTY: MaybeUninit<Row> = MaybeUninit::uninit();
+
 /// A 32-bit source of one pass without modifiers; `buffer` holds it when it is no plain VGPR.
 #[inline(always)]
 pub(super) fn source<'a>(
@@ -119,17 +185,17 @@ pub(super) fn source<'a>(
     v: &Valu,
     index: usize,
     half: usize,
-    buffer: &'a mut Row,
+    buffer: &'a mut impl Buffer,
 ) -> &'a Row {
     let source = v.src[index];
-    if let Some(sdwa) = &v.sdwa
-        && index < 2
+    if index < 2
+        && let Some(sdwa) = &v.sdwa
         && sdwa.src_sel[index] != Select::Dword
     {
-        *buffer = match source.vgpr() {
+        let buffer = buffer.fill(match source.vgpr() {
             Some(register) => *wave.row(usize::from(register), half),
             None => [uniform(wave, op, source, index); LANES],
-        };
+        });
         for value in buffer.iter_mut() {
             *value = partial::part(*value, sdwa.src_sel[index], sdwa.sext[index]);
         }
@@ -138,17 +204,25 @@ pub(super) fn source<'a>(
     match source.vgpr() {
         Some(register) => match &v.dpp {
             Some(movement) if index == 0 => {
+                let buffer = buffer.fill([0; LANES]);
                 dpp::moved(wave, register.into(), movement, half, buffer);
                 buffer
             }
             _ => wave.row(usize::from(register), half),
         },
-        None => {
-            *buffer = [uniform(wave, op, source, index); LANES];
-            buffer
-        }
+        None => buffer.fill([uniform(wave, op, source, index); LANES]),
     }
 }
+
+/// The lanes for which a condition holds.
+macro_rules! gather {
+    (|$lane:ident| $condition:expr) => {
+        $crate::shader::runs::sign_bits(&$crate::shader::wave::lanes!(|$lane| {
+            if $condition { u32::MAX } else { 0 }
+        }))
+    };
+}
+pub(super) use gather;
 
 /// Absolute value and negation by the instruction's bits for a source.
 #[inline(always)]
@@ -164,12 +238,12 @@ pub(super) fn source_f32<'a>(
     v: &Valu,
     index: usize,
     half: usize,
-    buffer: &'a mut Row,
+    buffer: &'a mut impl Buffer,
 ) -> &'a Row {
     let (abs, neg) = modifiers(v, index);
     let flush = wave.mode.denormals32.flush_inputs;
     if abs || neg || flush {
-        return modified_f32(wave, op, v, index, half, buffer);
+        return modified_f32(wave, op, v, index, half, buffer.fill([0; LANES]));
     }
     source(wave, op, v, index, half, buffer)
 }
@@ -255,11 +329,7 @@ pub(super) fn source_64(wave: &Wave, op: &Op, v: &Valu, index: usize, half: usiz
                 dpp::moved(wave, register, movement, half, &mut low);
                 dpp::moved(wave, register + 1, movement, half, &mut high);
             }
-            let mut wide = [0; LANES];
-            for lane in 0..LANES {
-                wide[lane] = u64::from(low[lane]) | u64::from(high[lane]) << 32;
-            }
-            wide
+            lanes!(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
         }
         None => [uniform64(wave, op, source, index); LANES],
     }
@@ -282,11 +352,8 @@ pub(super) fn source_f64(wave: &Wave, op: &Op, v: &Valu, index: usize, half: usi
 /// Writes a 64-bit result.
 #[inline(always)]
 pub(super) fn write_64(wave: &mut Wave, register: u8, half: usize, mask: u32, values: &WideRow) {
-    let (mut low, mut high) = ([0; LANES], [0; LANES]);
-    for lane in 0..LANES {
-        low[lane] = values[lane] as u32;
-        high[lane] = (values[lane] >> 32) as u32;
-    }
+    let low = lanes!(|lane| values[lane] as u32);
+    let high = lanes!(|lane| (values[lane] >> 32) as u32);
     wave.write(usize::from(register), half, mask, &low);
     wave.write(usize::from(register) + 1, half, mask, &high);
 }
@@ -448,6 +515,29 @@ mod tests {
         [0x6400_0501, 0x0000_0000, 0x0000_0000], // v_add_f16 v0, v1, v2
         [0xd653_0000, 0x040e_0501, 0x0000_0000], // v_mad_i16 v0, v1, v2, v3
         [0x1e00_04fa, 0xff09_1301, 0x0000_0000], // v_min_f32_dpp v0, v1, v2 row_shr:3 row_mask:0xf bank_mask:0xf bound_ctrl:1
+        [0x0600_0501, 0x0000_0000, 0x0000_0000], // v_add_f32 v0, v1, v2
+        [0x5600_0501, 0x0000_0000, 0x0000_0000], // v_fmac_f32 v0, v1, v2
+        [0x1000_0401, 0x0000_0000, 0x0000_0000], // v_mul_f32 v0, s1, v2
+        [0xd503_8200, 0x2802_0501, 0x0000_0000], // v_add_f32_e64 v0, -v1, |v2| clamp mul:2
+        [0x2000_0501, 0x0000_0000, 0x0000_0000], // v_max_f32 v0, v1, v2
+        [0xd700_6a00, 0x0002_0501, 0x0000_0000], // v_add_co_u32 v0, vcc_lo, v1, v2
+        [0x4200_0501, 0x0000_0000, 0x0000_0000], // v_sub_co_ci_u32 v0, vcc_lo, v1, v2, vcc_lo
+        [0xd702_8200, 0x0002_0501, 0x0000_0000], // v_subrev_co_u32 v0, s2, v1, v2 clamp
+        [0xd520_8200, 0x0012_0501, 0x0000_0000], // v_add_co_ci_u32_e64 v0, s2, v1, v2, s4 clamp
+        [0xd6ff_6a08, 0x0412_0702, 0x0000_0000], // v_mad_i64_i32 v[8:9], vcc_lo, v2, v3, v[4:5]
+        [0xd73c_0008, 0x0002_0902, 0x0000_0000], // v_lshlrev_b64 v[8:9], v2, v[4:5]
+        [0xd73e_0008, 0x0002_0887, 0x0000_0000], // v_ashrrev_i64 v[8:9], 7, v[4:5]
+        [0x7c96_0501, 0x0000_0000, 0x0000_0000], // v_cmp_le_u32 vcc_lo, v1, v2
+        [0x7c2a_0501, 0x0000_0000, 0x0000_0000], // v_cmp_lg_f32 vcc_lo, v1, v2
+        [0x7cb8_0902, 0x0000_0000, 0x0000_0000], // v_cmp_gt_u64 vcc_lo, v[2:3], v[4:5]
+        [0x7c52_0902, 0x0000_0000, 0x0000_0000], // v_cmp_nge_f64 vcc_lo, v[2:3], v[4:5]
+        [0x7c6c_0501, 0x0000_0000, 0x0000_0000], // v_cmp_ge_i16 vcc_lo, v1, v2
+        [0x0200_0501, 0x0000_0000, 0x0000_0000], // v_cndmask_b32 v0, v1, v2, vcc_lo
+        [0xd656_0000, 0x040e_0501, 0x0000_0000], // v_lshl_or_b32 v0, v1, v2, v3
+        [0xd60b_0000, 0x040e_0501, 0x0000_0000], // v_mad_u32_u24 v0, v1, v2, v3
+        [0xd526_8000, 0x0002_0501, 0x0000_0000], // v_sub_nc_u32_e64 v0, v1, v2 clamp
+        [0x3400_0501, 0x0000_0000, 0x0000_0000], // v_ashrrev_i32 v0, v1, v2
+        [0x4a00_04fa, 0xff00_b101, 0x0000_0000], // v_add_nc_u32_dpp v0, v1, v2 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf
     ];
 
     fn execute(words: &[u32; 3], rows: &[u32], mode: u32, wide: bool) -> (Vec<u32>, u64) {

@@ -1,20 +1,17 @@
 //! f32 arithmetic.
 
-use super::{active, fields, finish_f32, for_host, source_f32};
+use super::{Buffer, EMPTY, active, fields, finish_f32, for_host, operations, source_f32};
 use crate::shader::code::Op;
 use crate::shader::float::{self, NAN32, is_nan32, maximum32, minimum32, quiet32};
 use crate::shader::mode::{Mode, Round};
-use crate::shader::wave::{Env, LANES, Row, Step, Stop, Wave};
+use crate::shader::scalar::mismatch;
+use crate::shader::wave::{Env, LANES, Row, Step, Stop, Wave, lanes};
 use amdgpu_isa::{Opcode, Valu};
 
-/// Whether any lane is NaN.
+/// Whether any lane is NaN: its magnitude is above infinity's.
 #[inline(always)]
 fn any_nan(row: &Row) -> bool {
-    let mut any = 0u32;
-    for &value in row {
-        any |= u32::from(is_nan32(value));
-    }
-    any != 0
+    row.iter().fold(0, |greatest, value| greatest.max(value & !float::SIGN32)) > 0x7f80_0000
 }
 
 /// NaN lanes replaced by what the device gives for these operands.
@@ -31,12 +28,9 @@ fn settle(out: &mut Row, operands: [&Row; 3]) {
 #[inline(always)]
 fn map1(wave: &mut Wave, op: &Op, v: &Valu, f: impl Fn(f32) -> f32) -> Step {
     for half in 0..wave.halves {
-        let mut buffer = [0; LANES];
+        let mut buffer = EMPTY;
         let a = source_f32(wave, op, v, 0, half, &mut buffer);
-        let mut out = [0; LANES];
-        for lane in 0..LANES {
-            out[lane] = f(f32::from_bits(a[lane])).to_bits();
-        }
+        let mut out = lanes!(|lane| f(f32::from_bits(a[lane])).to_bits());
         if any_nan(&out) {
             settle(&mut out, [a, a, a]);
         }
@@ -50,13 +44,10 @@ fn map1(wave: &mut Wave, op: &Op, v: &Valu, f: impl Fn(f32) -> f32) -> Step {
 #[inline(always)]
 fn map2(wave: &mut Wave, op: &Op, v: &Valu, f: impl Fn(f32, f32) -> f32) -> Step {
     for half in 0..wave.halves {
-        let (mut first, mut second) = ([0; LANES], [0; LANES]);
+        let (mut first, mut second) = (EMPTY, EMPTY);
         let a = source_f32(wave, op, v, 0, half, &mut first);
         let b = source_f32(wave, op, v, 1, half, &mut second);
-        let mut out = [0; LANES];
-        for lane in 0..LANES {
-            out[lane] = f(f32::from_bits(a[lane]), f32::from_bits(b[lane])).to_bits();
-        }
+        let mut out = lanes!(|lane| f(f32::from_bits(a[lane]), f32::from_bits(b[lane])).to_bits());
         if any_nan(&out) {
             settle(&mut out, [a, b, b]);
         }
@@ -74,7 +65,7 @@ fn addend<'a>(
     op: &Op,
     v: &Valu,
     half: usize,
-    buffer: &'a mut Row,
+    buffer: &'a mut impl Buffer,
     accumulates: bool,
 ) -> &'a Row {
     if !accumulates {
@@ -84,10 +75,7 @@ fn addend<'a>(
     if !wave.mode.denormals32.flush_inputs {
         return row;
     }
-    for lane in 0..LANES {
-        buffer[lane] = float::flush32(row[lane]);
-    }
-    buffer
+    buffer.fill(row.map(float::flush32))
 }
 
 #[inline(always)]
@@ -99,15 +87,14 @@ fn map3(
     f: impl Fn(f32, f32, f32) -> f32,
 ) -> Step {
     for half in 0..wave.halves {
-        let (mut first, mut second, mut third) = ([0; LANES], [0; LANES], [0; LANES]);
+        let (mut first, mut second, mut third) = (EMPTY, EMPTY, EMPTY);
         let a = source_f32(wave, op, v, 0, half, &mut first);
         let b = source_f32(wave, op, v, 1, half, &mut second);
         let c = addend(wave, op, v, half, &mut third, accumulates);
-        let mut out = [0; LANES];
-        for lane in 0..LANES {
+        let mut out = lanes!(|lane| {
             let (a, b, c) = (a[lane], b[lane], c[lane]);
-            out[lane] = f(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)).to_bits();
-        }
+            f(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)).to_bits()
+        });
         if any_nan(&out) {
             settle(&mut out, [a, b, c]);
         }
@@ -123,14 +110,11 @@ fn map3(
 fn bits(wave: &mut Wave, op: &Op, v: &Valu, f: impl Fn(&Mode, u32, u32, u32) -> u32) -> Step {
     let mode = wave.mode;
     for half in 0..wave.halves {
-        let (mut first, mut second, mut third) = ([0; LANES], [0; LANES], [0; LANES]);
+        let (mut first, mut second, mut third) = (EMPTY, EMPTY, EMPTY);
         let a = source_f32(wave, op, v, 0, half, &mut first);
         let b = source_f32(wave, op, v, 1, half, &mut second);
         let c = source_f32(wave, op, v, 2, half, &mut third);
-        let mut out = [0; LANES];
-        for lane in 0..LANES {
-            out[lane] = f(&mode, a[lane], b[lane], c[lane]);
-        }
+        let mut out = lanes!(|lane| f(&mode, a[lane], b[lane], c[lane]));
         finish_f32(&mode, v, &mut out);
         let mask = active(wave, v, half);
         wave.write(usize::from(v.vdst), half, mask, &out);
@@ -228,6 +212,29 @@ fn median(mode: &Mode, a: u32, b: u32, c: u32) -> u32 {
     }
 }
 
+/// An operation that rounds as MODE says; how is written for rounding to nearest.
+macro_rules! rounded {
+    ($wave:ident, $op:ident, $v:ident, $nearest:expr) => {
+        match $wave.mode.round32 {
+            Round::Nearest => $nearest,
+            round => directed($wave, $op, $v, round).unwrap_or_else(|| mismatch($op)),
+        }
+    };
+}
+
+operations! { run, |wave, op, v|
+    V_ADD_F32 => rounded!(wave, op, v, map2(wave, op, v, |a, b| a + b)),
+    V_SUB_F32 => rounded!(wave, op, v, map2(wave, op, v, |a, b| a - b)),
+    V_SUBREV_F32 => rounded!(wave, op, v, map2(wave, op, v, |a, b| b - a)),
+    V_MUL_F32 => rounded!(wave, op, v, map2(wave, op, v, |a, b| a * b)),
+    V_FMA_F32 => rounded!(wave, op, v, map3(wave, op, v, false, f32::mul_add)),
+    V_FMAMK_F32 => rounded!(wave, op, v, map3(wave, op, v, false, f32::mul_add)),
+    V_FMAAK_F32 => rounded!(wave, op, v, map3(wave, op, v, false, f32::mul_add)),
+    V_FMAC_F32 => rounded!(wave, op, v, map3(wave, op, v, true, f32::mul_add)),
+    V_MIN_F32 => bits(wave, op, v, |mode, a, b, _| float::min32(mode, a, b)),
+    V_MAX_F32 => bits(wave, op, v, |mode, a, b, _| float::max32(mode, a, b)),
+}
+
 for_host!(run, body);
 
 #[inline(always)]
@@ -240,13 +247,7 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         return step;
     }
     match op.instruction.opcode {
-        V_ADD_F32 => map2(wave, op, v, |a, b| a + b),
-        V_SUB_F32 => map2(wave, op, v, |a, b| a - b),
-        V_SUBREV_F32 => map2(wave, op, v, |a, b| b - a),
-        V_MUL_F32 => map2(wave, op, v, |a, b| a * b),
         V_MUL_DX9_ZERO_F32 => map2(wave, op, v, |a, b| if dx9_zero(a, b) { 0.0 } else { a * b }),
-        V_FMA_F32 | V_FMAMK_F32 | V_FMAAK_F32 => map3(wave, op, v, false, f32::mul_add),
-        V_FMAC_F32 => map3(wave, op, v, true, f32::mul_add),
         V_FMA_DX9_ZERO_F32 => {
             map3(wave, op, v, false, |a, b, c| if dx9_zero(a, b) { c } else { a.mul_add(b, c) })
         }
@@ -266,8 +267,6 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         V_CEIL_F32 => map1(wave, op, v, f32::ceil),
         V_FLOOR_F32 => map1(wave, op, v, f32::floor),
         V_RNDNE_F32 => map1(wave, op, v, f32::round_ties_even),
-        V_MIN_F32 => bits(wave, op, v, |mode, a, b, _| float::min32(mode, a, b)),
-        V_MAX_F32 => bits(wave, op, v, |mode, a, b, _| float::max32(mode, a, b)),
         V_MIN3_F32 => {
             bits(wave, op, v, |mode, a, b, c| float::min32(mode, float::min32(mode, a, b), c))
         }
