@@ -9,9 +9,12 @@ use crate::count::{Counters, Objects};
 use crate::fault::{Injector, Plan};
 use crate::memory::Backing;
 use crate::profile::{self, Board, ContextSave, Gpu, Kernel};
+use crate::shader::{Checks, Counts, Finding, Inspection, Trace};
 use selvedge_sys::Errno;
+use std::collections::BTreeMap;
 use std::io;
 use std::io::Write as _;
+use std::mem::discriminant;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use thiserror::Error;
@@ -52,6 +55,7 @@ pub struct Builder {
     clock: Clock,
     plan: Plan,
     privileged: bool,
+    inspection: Inspection,
 }
 
 impl Builder {
@@ -102,6 +106,35 @@ impl Builder {
         self
     }
 
+    /// A wave that has executed so many instructions counts as one that never ends: the GPU is reset, and
+    /// [`Machine::findings`] names the wave. Waves that wait at a barrier which none can complete are found, too.
+    #[must_use]
+    pub fn watchdog(mut self, instructions: u64) -> Builder {
+        self.inspection.watchdog = Some(instructions);
+        self
+    }
+
+    /// Makes these checks; [`Machine::findings`] tells what they find. Dispatches run on one thread, and slowly.
+    #[must_use]
+    pub fn checks(mut self, checks: Checks) -> Builder {
+        self.inspection.checks = checks;
+        self
+    }
+
+    /// Writes down what waves do. Dispatches run on one thread, and slowly.
+    #[must_use]
+    pub fn trace(mut self, trace: Trace) -> Builder {
+        self.inspection.trace = Some(Arc::new(trace));
+        self.counts()
+    }
+
+    /// Counts instructions and memory accesses of each kernel, for [`Machine::counts`]. Dispatches run on one thread.
+    #[must_use]
+    pub fn counts(mut self) -> Builder {
+        self.inspection.counts = true;
+        self
+    }
+
     /// Makes the machine.
     ///
     /// # Errors
@@ -147,6 +180,9 @@ impl Builder {
             kfd_processes: Mutex::default(),
             next_pid: AtomicU32::new(FIRST_PID),
             refusals: Mutex::default(),
+            inspection: Arc::new(self.inspection),
+            findings: Mutex::default(),
+            counts: Mutex::default(),
         })))
     }
 }
@@ -159,7 +195,8 @@ const FIRST_PID: u32 = 1000;
 pub struct Machine(pub(crate) Arc<Shared>);
 
 impl Machine {
-    /// Starts to describe one.
+    /// Starts to describe one. What looks at its waves is what the environment asks for, as
+    /// [`Inspection::asked_for`] says, until the builder is told otherwise.
     pub fn builder() -> Builder {
         Builder {
             boards: Vec::new(),
@@ -167,6 +204,7 @@ impl Machine {
             clock: Clock::Host,
             plan: Plan::new(),
             privileged: false,
+            inspection: Inspection::asked_for().clone(),
         }
     }
 
@@ -206,6 +244,17 @@ impl Machine {
 
     /// How many kinds [`refusals`](Machine::refusals) keeps.
     pub const MAX_REFUSALS: usize = 256;
+
+    /// What the watchdog and the checks have found, in order; at most [`MAX_REFUSALS`](Machine::MAX_REFUSALS) are kept and
+    /// printed.
+    pub fn findings(&self) -> Vec<Finding> {
+        self.0.findings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What was counted of each kernel, by the address of its first instruction, in dispatches that have ended.
+    pub fn counts(&self) -> BTreeMap<u64, Counts> {
+        self.0.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 
     /// The GPU with this index hangs: all its queues stop for good, those that any process creates later too, and
     /// nobody is told. A reset ends it.
@@ -301,6 +350,9 @@ pub(crate) struct Shared {
     kfd_processes: Mutex<Vec<Weak<KfdProcess>>>,
     next_pid: AtomicU32,
     refusals: Mutex<Vec<String>>,
+    pub(crate) inspection: Arc<Inspection>,
+    findings: Mutex<Vec<Finding>>,
+    counts: Mutex<BTreeMap<u64, Counts>>,
 }
 
 /// Memory counted against a limit.
@@ -372,6 +424,25 @@ impl Shared {
             refusals.push(what);
         }
         Errno::ENOSYS
+    }
+
+    /// The watchdog or a check has found something.
+    pub(crate) fn found(&self, finding: Finding) {
+        let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |other: &Finding| {
+            let of = |finding: &Finding| (finding.kernel, finding.site.pc, finding.other_pc());
+            of(other) == of(&finding) && discriminant(&other.kind) == discriminant(&finding.kind)
+        };
+        if findings.len() < Machine::MAX_REFUSALS && !findings.iter().any(same) {
+            let _ = writeln!(std::io::stderr(), "simulated machine: {finding}");
+            findings.push(finding);
+        }
+    }
+
+    /// All was counted of a dispatch.
+    pub(crate) fn counted(&self, kernel: u64, counts: &Counts) {
+        let mut all = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry(kernel).or_default().add(counts);
     }
 
     pub(crate) fn register(&self, process: &Arc<KfdProcess>) {

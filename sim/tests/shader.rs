@@ -5,7 +5,8 @@
 use selvedge_sim::memory::{Access, AddressSpace, Backing, FaultReason, MemoryFault, Permissions};
 use selvedge_sim::profile;
 use selvedge_sim::shader::{
-    Launch, Outside, Statistics, Trace, WaveFault, WaveFaultKind, WaveInterrupt, run_on, run_traced,
+    Inspection, Launch, Outside, Statistics, Trace, WaveFault, WaveFaultKind, WaveInterrupt, run,
+    run_on,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -476,26 +477,32 @@ fn a_trace_has_every_instruction_and_what_it_changed() {
     machine.launch.grid = [2, 1, 2];
     machine.launch.workgroup = [2, 1, 1];
     let text = Text::default();
-    let statistics = run_traced(
+    let trace = Arc::new(Trace::new(text.clone()));
+    let inspection =
+        Inspection { trace: Some(trace.clone()), counts: true, ..Inspection::default() };
+    let statistics = run(
         &profile::gfx1151().gpu,
         &machine.launch,
         &machine.space,
         &AtomicBool::new(false),
-        &Trace::new(text.clone()),
+        &inspection,
     )
     .unwrap();
+    assert_eq!(trace.error(), None);
     let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();
     let (counts, lines): (Vec<&str>, Vec<&str>) =
         text.lines().partition(|line| line.starts_with('#'));
     assert_eq!(lines.len() as u64, statistics.instructions);
-    assert_eq!(lines[0], "[0, 0, 0] wave 0 0x1000000000: v_bfe_u32 v1, v0, 10, 10 |");
+    assert_eq!(lines[0], "0.0 [0, 0, 0] wave 0 0x1000000000: v_bfe_u32 v1, v0, 10, 10 |");
     let second: Vec<&str> =
-        lines.iter().copied().filter(|line| line.starts_with("[0, 0, 1]")).collect();
+        lines.iter().copied().filter(|line| line.starts_with("0.0 [0, 0, 1]")).collect();
     assert_eq!(
         second[5],
-        "[0, 0, 1] wave 0 0x1000000028: v_mad_u32_u24 v2, s4, 3, v2 | v2[0]=0x3 v2[1]=0x3"
+        "0.0 [0, 0, 1] wave 0 0x1000000028: v_mad_u32_u24 v2, s4, 3, v2 | v2[0]=0x3 v2[1]=0x3"
     );
     assert!(second.last().unwrap().ends_with(": s_endpgm |"), "{second:?}");
-    assert_eq!(counts[0], "# times, lanes, operation");
+    let kernel = "# queue 0 packet 0: kernel at 0x1000000000, grid [2, 1, 2], workgroup [2, 1, 1]";
+    assert_eq!(counts[..2], [kernel, "# times, lanes, operation"]);
     assert!(counts.contains(&"# 2 4 global_atomic_add_u32"), "{counts:?}");
+    assert!(counts.contains(&"# 2 4 16 global atomic"), "{counts:?}");
 }

@@ -1,5 +1,6 @@
 //! What stops a queue.
 
+use crate::shader::Finding;
 use thiserror::Error;
 
 /// Why a queue stopped, in the terms of the packet processor.
@@ -83,6 +84,9 @@ pub enum QueueError {
         /// Address of the instruction.
         pc: u64,
     },
+    /// A wave that does not end, by the watchdog's measure. Nothing is told by the queue itself; the GPU is reset.
+    #[error("{0}")]
+    Hang(Box<Finding>),
 }
 
 /// A [`QueueError`] and the packet that met it.
@@ -96,7 +100,7 @@ pub struct QueueFault {
 }
 
 impl QueueError {
-    /// What is stored to the queue's inactive signal.
+    /// What is stored to the queue's inactive signal; 0 for a hang, of which the queue does not tell.
     pub fn inactive_value(&self) -> u64 {
         match self {
             QueueError::Scratch { lanes: 32, .. } => 0x400,
@@ -109,14 +113,15 @@ impl QueueError {
             QueueError::Registers { .. } => 128,
             QueueError::VendorPacket(_) => 256,
             QueueError::NotModelled { .. } => 0x4000_0000,
+            QueueError::Hang(_) => 0,
         }
     }
 
     /// The KFD's exception code (`EC_QUEUE_*`); none for missing scratch, which only the runtime
-    /// hears of.
+    /// hears of, and for a hang.
     pub fn exception(&self) -> Option<u32> {
         Some(match self {
-            QueueError::Scratch { .. } => return None,
+            QueueError::Scratch { .. } | QueueError::Hang(_) => return None,
             QueueError::NotModelled { .. } => 4,
             QueueError::Dimensions { .. } => 16,
             QueueError::GroupSegment { .. } => 17,

@@ -35,7 +35,7 @@ pub use error::{QueueError, QueueFault};
 pub use queue::{AqlQueue, QueueStatistics};
 
 use crate::memory::{Backing, MemoryFault};
-use crate::shader::WaveInterrupt;
+use crate::shader::{Counts, Finding, Inspection, WaveInterrupt};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -56,6 +56,21 @@ pub trait Host: Send + Sync + Debug {
     fn wave_interrupt(&self, interrupt: WaveInterrupt);
     /// A page fault of the process on this GPU. The machine evicts the process's queues.
     fn memory_fault(&self, fault: MemoryFault);
+    /// What looks at the queue's waves.
+    fn inspection(&self) -> Arc<Inspection> {
+        Arc::default()
+    }
+    /// The watchdog or a check has found something.
+    fn found(&self, finding: Finding) {
+        _ = finding;
+    }
+    /// All was counted of a dispatch of the kernel at this address.
+    fn counted(&self, kernel: u64, counts: &Counts) {
+        _ = (kernel, counts);
+    }
+    /// The queue does not end, and the watchdog says so; it does nothing any more. The machine resets the GPU, as Linux
+    /// does when a queue does not leave the hardware.
+    fn hang(&self) {}
     /// The simulator itself failed at work of a queue, which does nothing any more. The machine acts as if the GPU had
     /// failed.
     fn internal_error(&self, message: &str);

@@ -6,7 +6,10 @@ use super::queue::{Control, NEVER_RUNG, Stopped};
 use super::{Host, QueueConfiguration, pm4, signal};
 use crate::memory::{AddressSpace, MemoryFault, View};
 use crate::profile::Gpu;
-use crate::shader::{self, InstructionCache, Outside, WaveFault, WaveFaultKind, WaveInterrupt};
+use crate::shader::{
+    self, Counts, Finding, FindingKind, InstructionCache, Outside, Site, WaveFault, WaveFaultKind,
+    WaveInterrupt,
+};
 use aql::header::PacketType;
 use aql::vendor::Format;
 use aql::{BarrierValue, Generation, Header, KernelDispatch, Packet};
@@ -26,6 +29,8 @@ pub(super) enum Halt {
     Memory(MemoryFault),
     /// An error of the queue.
     Queue(QueueError),
+    /// A wave that does not end.
+    Hang(WaveFault),
 }
 
 impl From<Stopped> for Halt {
@@ -97,6 +102,8 @@ pub(super) struct Processor {
     submitted: u64,
     /// The doorbell's last value.
     rung: u64,
+    /// Address of the first instruction of the last dispatch's kernel.
+    kernel: u64,
 }
 
 impl Drop for Processor {
@@ -125,6 +132,7 @@ impl Processor {
             index: first,
             submitted: first,
             rung: NEVER_RUNG,
+            kernel: 0,
         }
     }
 
@@ -139,8 +147,10 @@ impl Processor {
                 },
                 Err(halt) => halt,
             };
-            if let Halt::Memory(fault) = halt {
-                self.host.memory_fault(fault);
+            match halt {
+                Halt::Memory(fault) => self.host.memory_fault(fault),
+                Halt::Hang(fault) => self.hang(fault),
+                Halt::Stopped | Halt::Queue(_) => {}
             }
             return;
         }
@@ -268,8 +278,11 @@ impl Processor {
         };
         let launch =
             Dispatch::new(packet, &surroundings, &mut self.memory)?.launch(&mut self.memory)?;
-        let statistics = shader::run(&self.gpu, &launch, &self.space, &self.instructions, &*self)
-            .map_err(wave_fault)?;
+        self.kernel = launch.program;
+        let inspection = self.host.inspection();
+        let statistics =
+            shader::run(&self.gpu, &launch, &self.space, &self.instructions, &*self, &inspection);
+        let statistics = statistics.map_err(wave_fault)?;
         self.control.count_dispatch(statistics);
         Ok(())
     }
@@ -313,6 +326,29 @@ impl Processor {
         Ok(())
     }
 
+    /// The watchdog has found a wave that does not end. The packet processor itself would not notice; Linux does, when the
+    /// queue does not leave the hardware in time.
+    fn hang(&self, fault: WaveFault) {
+        let kind = match &fault.kind {
+            WaveFaultKind::Endless { instructions } => {
+                FindingKind::Endless { instructions: *instructions }
+            }
+            _ => FindingKind::Deadlock,
+        };
+        let WaveFault { pc, instruction, workgroup, wave, .. } = fault;
+        let finding = Finding {
+            queue: self.configuration.id,
+            packet: self.index,
+            kernel: self.kernel,
+            site: Site { workgroup, wave, pc, instruction },
+            kind,
+        };
+        let error = QueueError::Hang(Box::new(finding.clone()));
+        self.control.fail(QueueFault { packet: self.index, error });
+        self.host.found(finding);
+        self.host.hang();
+    }
+
     /// Tells of an error, and waits when it is one that can be mended.
     fn fail(&mut self, error: QueueError) -> Result<(), Halt> {
         let (value, exception) = (error.inactive_value(), error.exception());
@@ -346,6 +382,22 @@ impl Outside for Processor {
         (self.configuration.doorbell.1 / 8) as u16 & 0x3ff
     }
 
+    fn queue(&self) -> u32 {
+        self.configuration.id
+    }
+
+    fn packet(&self) -> u64 {
+        self.index
+    }
+
+    fn found(&self, finding: Finding) {
+        self.host.found(finding);
+    }
+
+    fn counted(&self, kernel: u64, counts: &Counts) {
+        self.host.counted(kernel, counts);
+    }
+
     fn wave_interrupt(&self, interrupt: WaveInterrupt) {
         self.host.wave_interrupt(interrupt);
     }
@@ -372,6 +424,7 @@ pub(super) fn read_words(
 fn wave_fault(fault: WaveFault) -> Halt {
     match fault.kind {
         WaveFaultKind::Memory(fault) => Halt::Memory(fault),
+        WaveFaultKind::Endless { .. } | WaveFaultKind::Deadlock => Halt::Hang(fault),
         WaveFaultKind::NotModelled(what) => QueueError::NotModelled { what, pc: fault.pc }.into(),
         // Exceptions do not end dispatches.
         WaveFaultKind::IllegalInstruction(_)

@@ -99,7 +99,7 @@ impl Descriptor {
 }
 
 /// Bytes that a transfer touches.
-fn size(opcode: Opcode) -> u64 {
+pub(super) fn size(opcode: Opcode) -> u64 {
     match transfer::of(opcode) {
         Some(Transfer::Load(dwords) | Transfer::Store(dwords)) => 4 * u64::from(dwords),
         Some(
@@ -112,11 +112,41 @@ fn size(opcode: Opcode) -> u64 {
     }
 }
 
+/// Where the lanes of a pass access memory; those that are off, nowhere.
+pub(super) fn places(wave: &Wave, op: &Op, half: usize) -> Result<[Place; LANES], Stop> {
+    let Fields::Mubuf { vaddr, srsrc, soffset, offset, offen, idxen, .. } = op.instruction.fields
+    else {
+        return Ok([Place::Nowhere; LANES]);
+    };
+    let descriptor = Descriptor::read(wave, srsrc)?;
+    let scalar = u64::from(wave.s32(soffset, op.constants[0]));
+    let size = size(op.instruction.opcode);
+    let index_register = usize::from(vaddr);
+    let offset_register = index_register + usize::from(idxen);
+    let mask = wave.exec_half(half);
+    let mut places = [Place::Nowhere; LANES];
+    for (lane, place) in places.iter_mut().enumerate() {
+        if mask >> lane & 1 == 0 {
+            continue;
+        }
+        let index = if idxen { wave.row(index_register, half)[lane] } else { 0 };
+        let own = if offen { wave.row(offset_register, half)[lane] } else { 0 };
+        let offset = u64::from(own) + u64::from(offset);
+        let thread = if descriptor.adds_lane { (LANES * half + lane) as u64 } else { 0 };
+        let index = u64::from(index) + thread;
+        if descriptor.swizzle.is_some() && offset % 4 + size > 4 {
+            return Err(Stop::not_modelled(
+                "an access to a buffer with swizzled addresses that is wider than a dword is not modelled",
+            ));
+        }
+        *place = descriptor.place(index, offset, scalar, size);
+    }
+    Ok(places)
+}
+
 /// MUBUF.
 pub(super) fn run(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
-    let Fields::Mubuf { vdata, vaddr, srsrc, soffset, offset, offen, idxen, glc, tfe, acc, .. } =
-        op.instruction.fields
-    else {
+    let Fields::Mubuf { vdata, glc, tfe, acc, .. } = op.instruction.fields else {
         return mismatch(op);
     };
     let opcode = op.instruction.opcode;
@@ -136,31 +166,10 @@ pub(super) fn run(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     if tfe {
         return Err(Stop::not_modelled("texture fail enable on a buffer is not modelled"));
     }
-    let descriptor = Descriptor::read(wave, srsrc)?;
-    let scalar = u64::from(wave.s32(soffset, op.constants[0]));
-    let size = size(opcode);
     let registers = Registers::named(wave, vdata, vdata, acc, glc);
-    let index_register = usize::from(vaddr);
-    let offset_register = index_register + usize::from(idxen);
     for half in 0..wave.halves {
+        let places = places(wave, op, half)?;
         let mask = wave.exec_half(half);
-        let mut places = [Place::Nowhere; LANES];
-        for (lane, place) in places.iter_mut().enumerate() {
-            if mask >> lane & 1 == 0 {
-                continue;
-            }
-            let index = if idxen { wave.row(index_register, half)[lane] } else { 0 };
-            let own = if offen { wave.row(offset_register, half)[lane] } else { 0 };
-            let offset = u64::from(own) + u64::from(offset);
-            let thread = if descriptor.adds_lane { (LANES * half + lane) as u64 } else { 0 };
-            let index = u64::from(index) + thread;
-            if descriptor.swizzle.is_some() && offset % 4 + size > 4 {
-                return Err(Stop::not_modelled(
-                    "an access to a buffer with swizzled addresses that is wider than a dword is not modelled",
-                ));
-            }
-            *place = descriptor.place(index, offset, scalar, size);
-        }
         transfer::execute(wave, op, env, registers, half, mask, &places)?;
     }
     Ok(())

@@ -4,7 +4,7 @@
 //! have wave64 only. The semantics are those of AMD's "RDNA3 Instruction Set Architecture" reference guide (2023-02), here
 //! "RDNA3 ISA document", and of those of the other generations; `generation` has what the generations do differently.
 //!
-//! - `trace`: what each instruction did, for people.
+//! - `inspect`: what looks at waves for people: `trace`, `count`, `access`, `check`; `finding`: what those find.
 //! - `schedule`: workgroups and waves in turn, on one host thread or several.
 //! - `launch`: the registers a wave starts with.
 //! - `code`, `resolve`, `operands`: the instruction cache; each instruction is decoded once.
@@ -35,18 +35,23 @@
 //! beyond those allocated, misaligned tuples of SGPRs, dual issue in wave64. Arithmetic exceptions are never raised.
 #![expect(clippy::needless_range_loop, reason = "a lane number indexes several registers at once")]
 
+mod access;
 mod atomic;
 mod barrier;
 mod buffer;
+mod check;
 mod code;
 mod control;
+mod count;
 mod extremes;
+mod finding;
 mod flat;
 mod float;
 mod fp8;
 mod generation;
 pub(crate) mod host_float;
 mod indexed;
+mod inspect;
 mod launch;
 mod lds;
 mod matrix;
@@ -73,6 +78,9 @@ mod wave;
 mod wmma;
 
 pub use code::InstructionCache;
+pub use count::{Counts, Times, Traffic};
+pub use finding::{AccessKind, Decides, Finding, FindingKind, Site, Space};
+pub use inspect::{CHECK_VARIABLE, Checks, Inspection, WATCHDOG_VARIABLE};
 pub use trace::{Trace, VARIABLE as TRACE_VARIABLE};
 
 use crate::clock::Clock;
@@ -137,6 +145,13 @@ pub enum WaveFaultKind {
     MemoryViolation(MemoryFault),
     /// Stopped from outside: the queue was destroyed or reset.
     Killed,
+    /// It has executed as many instructions as the watchdog allows ([`Inspection::watchdog`]). Ends the dispatch.
+    Endless {
+        /// How many.
+        instructions: u64,
+    },
+    /// It waits at a barrier, and no wave is left that could complete it; the watchdog noticed. Ends the dispatch.
+    Deadlock,
 }
 
 /// Where and why a wave stopped.
@@ -206,6 +221,26 @@ pub trait Outside: Sync {
         0
     }
 
+    /// The KFD's id of the queue that the waves came from.
+    fn queue(&self) -> u32 {
+        0
+    }
+
+    /// Index in the queue of the packet that the waves came from.
+    fn packet(&self) -> u64 {
+        0
+    }
+
+    /// A check has found something, once for each pair of instructions.
+    fn found(&self, finding: Finding) {
+        _ = finding;
+    }
+
+    /// A dispatch of the kernel at this address has ended, of which all was counted.
+    fn counted(&self, kernel: u64, counts: &Counts) {
+        _ = (kernel, counts);
+    }
+
     /// A wave sends an interrupt.
     fn wave_interrupt(&self, interrupt: WaveInterrupt) {
         _ = interrupt;
@@ -243,8 +278,8 @@ pub struct Statistics {
 }
 
 /// Runs a dispatch to its end on one host thread, or on more when it is large. When a wave halts, that is when it is
-/// stopped from outside. The variable [`TRACE_VARIABLE`] asks for a trace. `instructions` keeps what is decoded for
-/// dispatches to come.
+/// stopped from outside. `instructions` keeps what is decoded for dispatches to come. With anything of `inspection`
+/// but the watchdog it is one thread.
 ///
 /// # Errors
 /// The wave that faulted (of several, that of the lowest workgroup); all others have stopped then.
@@ -254,11 +289,12 @@ pub fn run(
     memory: &Arc<AddressSpace>,
     instructions: &InstructionCache,
     outside: &dyn Outside,
+    inspection: &Inspection,
 ) -> Result<Statistics, WaveFault> {
     // Asking reads files, so it is done once.
     static THREADS: OnceLock<usize> = OnceLock::new();
     let threads = THREADS.get_or_init(|| available_parallelism().map_or(1, usize::from));
-    start(gpu, launch, memory, instructions, outside, *threads, Trace::asked_for())
+    start(gpu, launch, memory, instructions, outside, *threads, inspection)
 }
 
 /// Runs a dispatch to its end on at most `threads` host threads. Their number changes no result that the order
@@ -273,21 +309,8 @@ pub fn run_on(
     outside: &dyn Outside,
     threads: usize,
 ) -> Result<Statistics, WaveFault> {
-    start(gpu, launch, memory, &InstructionCache::default(), outside, threads, None)
-}
-
-/// Runs a dispatch to its end on one host thread and writes down what its waves do.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_traced(
-    gpu: &Gpu,
-    launch: &Launch,
-    memory: &Arc<AddressSpace>,
-    outside: &dyn Outside,
-    trace: &Trace,
-) -> Result<Statistics, WaveFault> {
-    start(gpu, launch, memory, &InstructionCache::default(), outside, 1, Some(trace))
+    let (instructions, inspection) = (InstructionCache::default(), Inspection::default());
+    start(gpu, launch, memory, &instructions, outside, threads, &inspection)
 }
 
 fn start(
@@ -297,7 +320,7 @@ fn start(
     instructions: &InstructionCache,
     outside: &dyn Outside,
     threads: usize,
-    trace: Option<&Trace>,
+    inspection: &Inspection,
 ) -> Result<Statistics, WaveFault> {
     let Some(target) = Target::from_gfx_target_version(gpu.gfx_target_version) else {
         let text = format!("the shader core does not execute the instructions of {}", gpu.name);
@@ -307,5 +330,6 @@ fn start(
         let text = format!("waves of 32 lanes, which {} does not have", gpu.name);
         return Err(WaveFault::before_start(launch, text));
     }
-    schedule::Dispatch::new(gpu, target, launch, memory, instructions, outside, trace).run(threads)
+    schedule::Dispatch::new(gpu, target, launch, memory, instructions, outside, inspection)
+        .run(threads)
 }

@@ -1,5 +1,6 @@
 //! Where a lane's memory access goes.
 
+use super::Launch;
 use super::wave::{Env, Stop, Wave};
 use crate::memory::{Access, FaultReason, MemoryFault};
 
@@ -42,6 +43,11 @@ impl Scratch {
         self.base.wrapping_add(4 * dword + u64::from(offset % 4))
     }
 
+    /// The offset within the lane's scratch.
+    pub(super) fn offset(&self) -> u32 {
+        self.offset
+    }
+
     /// Whether it is the first byte of a dword.
     #[inline]
     pub(super) fn is_dword(&self) -> bool {
@@ -53,10 +59,16 @@ impl Place {
     /// The place a flat address names (RDNA3 ISA document, 11.3 "FLAT": the apertures).
     #[inline]
     pub(super) fn of_flat(wave: &Wave, env: &Env<'_>, lane: usize, address: u64) -> Place {
+        Place::of_aperture(wave, env.launch, lane, address)
+    }
+
+    /// As [`of_flat`](Place::of_flat), of the dispatch.
+    #[inline]
+    pub(super) fn of_aperture(wave: &Wave, launch: &Launch, lane: usize, address: u64) -> Place {
         let high = (address >> 32) as u32;
-        if high == env.launch.shared_aperture_hi {
+        if high == launch.shared_aperture_hi {
             Place::Lds(address as u32)
-        } else if high == env.launch.private_aperture_hi {
+        } else if high == launch.private_aperture_hi {
             Place::Scratch(Scratch::new(wave, lane, address as u32))
         } else {
             Place::Memory(address)

@@ -10,9 +10,9 @@ use super::code::{Code, InstructionCache, decode_at};
 use super::generation::Traits;
 use super::host_float;
 use super::indexed;
+use super::inspect::{Inspection, Inspector, Subject, Watch};
 use super::launch::{Group, prepare};
 use super::lds::Lds;
-use super::trace::{Trace, Tracer, Watch};
 use super::vector::host_is_wide;
 use super::wave::{Env, State, Stop, Wave};
 use super::{Launch, Outside, Statistics, WaveFault, WaveFaultKind, trap};
@@ -45,7 +45,7 @@ pub(super) struct Dispatch<'a> {
     pub(super) memory: &'a Arc<AddressSpace>,
     instructions: &'a InstructionCache,
     pub(super) outside: &'a dyn Outside,
-    trace: Option<&'a Trace>,
+    inspection: &'a Inspection,
     /// The next workgroup to start.
     next: AtomicU64,
     groups: u64,
@@ -62,7 +62,7 @@ impl<'a> Dispatch<'a> {
         memory: &'a Arc<AddressSpace>,
         instructions: &'a InstructionCache,
         outside: &'a dyn Outside,
-        trace: Option<&'a Trace>,
+        inspection: &'a Inspection,
     ) -> Dispatch<'a> {
         Dispatch {
             gpu,
@@ -72,7 +72,7 @@ impl<'a> Dispatch<'a> {
             memory,
             instructions,
             outside,
-            trace,
+            inspection,
             next: AtomicU64::new(0),
             groups: launch.workgroups().iter().product(),
             failed: AtomicBool::new(false),
@@ -111,7 +111,7 @@ impl<'a> Dispatch<'a> {
             ));
         }
         let residents = self.residents();
-        let threads = if self.trace.is_some() { 1 } else { threads };
+        let threads = if self.inspection.looks() { 1 } else { threads };
         let useful = (self.groups / GROUPS_PER_THREAD).clamp(1, residents);
         let threads = (threads as u64).clamp(1, useful);
         let statistics = if threads == 1 {
@@ -188,7 +188,7 @@ struct Worker<'a> {
     code: Code<'a>,
     memory: View,
     wide: bool,
-    tracer: Option<Tracer<'a>>,
+    inspector: Option<Inspector<'a>>,
     statistics: Statistics,
     /// How many workgroups may be resident.
     limit: u64,
@@ -209,9 +209,10 @@ impl<'a> Worker<'a> {
             code: Code::new(dispatch.target, dispatch.launch, dispatch.instructions),
             memory: View::new(Arc::clone(dispatch.memory)),
             wide: host_is_wide(),
-            tracer: dispatch
-                .trace
-                .map(|trace| Tracer::new(trace, dispatch.target, dispatch.launch.wave32)),
+            inspector: dispatch.inspection.looks().then(|| {
+                let Dispatch { target, launch, outside, .. } = *dispatch;
+                Inspector::new(dispatch.inspection, Subject { target, launch, outside })
+            }),
             statistics: Statistics::default(),
             limit: slots.end - slots.start,
             running: VecDeque::new(),
@@ -229,6 +230,9 @@ impl<'a> Worker<'a> {
             };
             match self.slice(&mut resident) {
                 Slice::Finished => {
+                    if let Some(inspector) = &mut self.inspector {
+                        inspector.group_ended(resident.number);
+                    }
                     self.slots.push(resident.slot);
                     self.spare.push(resident);
                 }
@@ -328,6 +332,8 @@ impl<'a> Worker<'a> {
                 progress = true;
                 let wave = &mut resident.waves[index];
                 let before = wave.executed;
+                let limit = self.dispatch.inspection.watchdog.unwrap_or(u64::MAX);
+                let end = limit.min(before + WAVE_QUANTUM);
                 let env = &mut Env {
                     memory: &mut self.memory,
                     lds: &mut resident.lds,
@@ -337,19 +343,27 @@ impl<'a> Worker<'a> {
                     wide: self.wide,
                     invalidate_code: false,
                 };
-                let result = match &mut self.tracer {
-                    None => execute(wave, &mut self.code, env, &mut ()),
-                    Some(tracer) => {
-                        tracer.workgroup = resident.group.id;
-                        let result = execute(wave, &mut self.code, env, tracer);
-                        tracer.flush();
+                let result = match &mut self.inspector {
+                    None => execute(wave, &mut self.code, env, end, &mut ()),
+                    Some(inspector) => {
+                        inspector.turn_to(resident.number, resident.group);
+                        let result = execute(wave, &mut self.code, env, end, inspector);
+                        inspector.flush();
                         result
                     }
                 };
+                let endless = wave.executed >= limit && wave.state == State::Running;
                 let executed = wave.executed - before;
                 self.statistics.instructions += executed;
                 left = left.saturating_sub(executed.max(1));
-                let Err((pc, kind)) = result else { continue };
+                let Err((pc, kind)) = result else {
+                    if endless {
+                        let kind = WaveFaultKind::Endless { instructions: limit };
+                        self.fail(resident, index, resident.waves[index].pc, kind);
+                        return Slice::Failed;
+                    }
+                    continue;
+                };
                 let Some(exception) = trap::exception(&kind) else {
                     self.fail(resident, index, pc, *kind);
                     return Slice::Failed;
@@ -361,6 +375,16 @@ impl<'a> Worker<'a> {
             // One that waits for a signal which none is left to give stands still, too.
             let still = |wave: &Wave| matches!(wave.state, State::Halted | State::AtSplitBarrier);
             if !progress && resident.waves.iter().any(still) {
+                let waits = |wave: &Wave| wave.state == State::AtSplitBarrier;
+                let halted = resident.waves.iter().any(|wave| wave.state == State::Halted);
+                if self.dispatch.inspection.watchdog.is_some()
+                    && !halted
+                    && let Some(index) = resident.waves.iter().position(waits)
+                {
+                    let pc = resident.waves[index].pc;
+                    self.fail(resident, index, pc, WaveFaultKind::Deadlock);
+                    return Slice::Failed;
+                }
                 return Slice::Halted;
             }
             if !progress {
@@ -407,21 +431,21 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Runs a wave until its quantum ends, it waits, or it faults; then with the address of the instruction.
+/// Runs a wave until it has executed `end` instructions in all, it waits, or it faults; then with the address of the instruction.
 fn execute(
     wave: &mut Wave,
     code: &mut Code<'_>,
     env: &mut Env<'_>,
+    end: u64,
     watch: &mut impl Watch,
 ) -> Result<(), (u64, Box<WaveFaultKind>)> {
-    let end = wave.executed + WAVE_QUANTUM;
     while wave.executed < end {
         let pc = wave.pc;
         let stop = match code.at(pc, env.memory) {
             Ok((op, size)) => {
                 wave.pc = pc + size;
                 wave.executed += 1;
-                watch.before(wave);
+                watch.before(wave, pc, op);
                 let step = match wave.indexes {
                     false => (op.run)(wave, op, env),
                     true => indexed::run(wave, op, env),

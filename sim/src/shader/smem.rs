@@ -91,25 +91,8 @@ pub(super) fn smem(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     let (size, buffer) = Size::of(opcode)
         .ok_or_else(|| Stop::not_modelled(format!("{} is not modelled", opcode.name())))?;
     let offset = i64::from(offset).wrapping_add(i64::from(wave.s32(soffset, 0)));
-    // Loads are of whole units: the lowest bits of the address are dropped (RDNA3 ISA document, 9.1).
-    let unit = match size {
-        Size::Dwords(_) => 4,
-        Size::Small { bits, .. } => u64::from(bits / 8),
-    };
-    let place = if buffer {
-        let buffer = Buffer::read(wave, sbase);
-        (buffer.base, offset as u64 & !(unit - 1), buffer.size)
-    } else {
-        (wave.sgpr64(sbase).wrapping_add_signed(offset) & !(unit - 1), 0, u64::MAX)
-    };
-    let (base, offset, limit) = place;
-    let inside = |ahead: u64| {
-        let at = offset.wrapping_add(ahead);
-        match at.checked_add(unit) {
-            Some(end) if end <= limit => Some(base.wrapping_add(at)),
-            _ => None,
-        }
-    };
+    let load = Load::new(wave, size, buffer, sbase, offset);
+    let inside = |ahead: u64| load.inside(ahead);
     match size {
         Size::Dwords(count) => {
             let mut values = [0u32; 16];
@@ -143,6 +126,62 @@ pub(super) fn smem(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         }
     }
     Ok(())
+}
+
+/// Where a load reads.
+struct Load {
+    base: u64,
+    offset: u64,
+    limit: u64,
+    unit: u64,
+}
+
+impl Load {
+    fn new(wave: &Wave, size: Size, buffer: bool, sbase: u8, offset: i64) -> Load {
+        // Loads are of whole units: the lowest bits of the address are dropped (RDNA3 ISA document, 9.1).
+        let unit = match size {
+            Size::Dwords(_) => 4,
+            Size::Small { bits, .. } => u64::from(bits / 8),
+        };
+        if buffer {
+            let buffer = Buffer::read(wave, sbase);
+            let offset = offset as u64 & !(unit - 1);
+            Load { base: buffer.base, offset, limit: buffer.size, unit }
+        } else {
+            let base = wave.sgpr64(sbase).wrapping_add_signed(offset) & !(unit - 1);
+            Load { base, offset: 0, limit: u64::MAX, unit }
+        }
+    }
+
+    /// Address of the unit so many bytes ahead; none beyond a buffer's end.
+    fn inside(&self, ahead: u64) -> Option<u64> {
+        let at = self.offset.wrapping_add(ahead);
+        match at.checked_add(self.unit) {
+            Some(end) if end <= self.limit => Some(self.base.wrapping_add(at)),
+            _ => None,
+        }
+    }
+}
+
+/// Addresses and bytes of what an instruction is about to load or store.
+pub(super) fn extent(wave: &Wave, op: &Op) -> Vec<(u64, u64)> {
+    let Fields::Smem { sbase, soffset, offset, .. } = op.instruction.fields else {
+        return Vec::new();
+    };
+    let opcode = op.instruction.opcode;
+    let offset = i64::from(offset).wrapping_add(i64::from(wave.s32(soffset, 0)));
+    match Size::of(opcode) {
+        Some((size, buffer)) => {
+            let load = Load::new(wave, size, buffer, sbase, offset);
+            let units = if let Size::Dwords(count) = size { count as u64 } else { 1 };
+            let units = (0..units).filter_map(|unit| load.inside(unit * load.unit));
+            units.map(|address| (address, load.unit)).collect()
+        }
+        None => {
+            let address = wave.sgpr64(sbase).wrapping_add_signed(offset) & !3;
+            vec![(address, 4 * u64::from(opcode.info().dst.dwords(true)))]
+        }
+    }
 }
 
 /// The buffer of an `s_buffer_load`; what is beyond its end reads as 0.

@@ -1,25 +1,36 @@
 //! What waves do, instruction by instruction, for whoever looks for a fault.
 
 use super::code::Op;
+use super::count::Counts;
+use super::inspect::{Subject, tell};
 use super::wave::{LANES, Row, Wave};
-use amdgpu_isa::{Instruction, Target, disassemble};
-use std::collections::BTreeMap;
+use amdgpu_isa::{Instruction, disassemble};
 use std::fmt::{self, Display, Formatter, Write as _};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// The variable that names the file that traces go to; `-` is standard error.
 pub const VARIABLE: &str = "SELVEDGE_SIM_TRACE";
 
 /// Where a trace goes: a line for each instruction that a wave executes, with the registers that it changed, and at the
-/// end of a dispatch how often each was executed. Traced dispatches run on one thread.
+/// end of a dispatch how often each was executed and what memory was accessed. Traced dispatches run on one thread.
+///
+/// A dispatch begins with a line that says where its kernel is; others name the queue (the KFD's id), the dispatch (the
+/// index of its packet), workgroup and wave:
 ///
 /// ```text
-/// [0, 0, 0] wave 0 0x100000001c: v_add_nc_u32_e32 v1, v0, v2 | v1[0]=0x5 v1[1]=0x6
+/// # queue 0 packet 2: kernel at 0x1000000000, grid [64, 1, 1], workgroup [32, 1, 1]
+/// 0.2 [0, 0, 0] wave 0 0x100000001c: v_add_nc_u32_e32 v1, v0, v2 | v1[0]=0x5 v1[1]=0x6
 /// ```
 pub struct Trace {
-    out: Mutex<Box<dyn Write + Send>>,
+    out: Mutex<Out>,
+}
+
+struct Out {
+    writer: Box<dyn Write + Send>,
+    /// Why the writer refused something, first.
+    error: Option<io::Error>,
 }
 
 impl fmt::Debug for Trace {
@@ -29,88 +40,80 @@ impl fmt::Debug for Trace {
 }
 
 impl Trace {
-    /// A trace that goes to a writer. What it refuses is lost.
+    /// A trace that goes to a writer. When that refuses something, standard error is told once, and what follows may have
+    /// gaps; see [`error`](Trace::error).
     pub fn new(out: impl Write + Send + 'static) -> Trace {
-        Trace { out: Mutex::new(Box::new(out)) }
+        Trace { out: Mutex::new(Out { writer: Box::new(out), error: None }) }
+    }
+
+    /// The first error of the writer: the trace is not whole then.
+    pub fn error(&self) -> Option<String> {
+        let out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        out.error.as_ref().map(ToString::to_string)
     }
 
     /// The trace that [`VARIABLE`] asks for. When its file cannot be made, standard error is told and there is none.
-    pub(super) fn asked_for() -> Option<&'static Trace> {
-        static TRACE: OnceLock<Option<Trace>> = OnceLock::new();
-        let open = || {
-            let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty())?;
-            if path == "-" {
-                return Some(Trace::new(io::stderr()));
+    pub(super) fn asked_for() -> Option<Trace> {
+        let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty())?;
+        if path == "-" {
+            return Some(Trace::new(io::stderr()));
+        }
+        match File::create(&path) {
+            Ok(file) => Some(Trace::new(BufWriter::new(file))),
+            Err(error) => {
+                tell(&format!("no trace: {VARIABLE}={}: {error}", path.display()));
+                None
             }
-            match File::create(&path) {
-                Ok(file) => Some(Trace::new(BufWriter::new(file))),
-                Err(error) => {
-                    let path = path.display();
-                    let _ = writeln!(
-                        io::stderr(),
-                        "selvedge-sim: no trace: {VARIABLE}={path}: {error}"
-                    );
-                    None
-                }
-            }
-        };
-        TRACE.get_or_init(open).as_ref()
+        }
     }
 
     fn write(&self, text: &str, flush: bool) {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = out.write_all(text.as_bytes());
-        if flush {
-            let _ = out.flush();
+        let mut result = out.writer.write_all(text.as_bytes());
+        if flush && result.is_ok() {
+            result = out.writer.flush();
+        }
+        if let Err(error) = result
+            && out.error.is_none()
+        {
+            tell(&format!("the trace is not whole: {error}"));
+            out.error = Some(error);
         }
     }
-}
-
-/// Looks at each instruction of a wave.
-pub(super) trait Watch {
-    /// It is about to be executed.
-    fn before(&mut self, wave: &Wave);
-    /// It was executed; `pc` is its address.
-    fn after(&mut self, wave: &Wave, pc: u64, op: &Op);
-}
-
-/// Nobody looks.
-impl Watch for () {
-    #[inline(always)]
-    fn before(&mut self, _: &Wave) {}
-    #[inline(always)]
-    fn after(&mut self, _: &Wave, _: u64, _: &Op) {}
 }
 
 /// The trace of one dispatch.
 pub(super) struct Tracer<'a> {
     trace: &'a Trace,
-    target: Target,
-    wave32: bool,
+    subject: Subject<'a>,
     /// The workgroup whose wave is looked at.
     pub(super) workgroup: [u32; 3],
     scalars: Vec<u32>,
     rows: Vec<Row>,
     scc: bool,
-    active: u32,
-    /// Times and lanes of each operation.
-    counts: BTreeMap<&'static str, (u64, u64)>,
     text: String,
 }
 
 impl<'a> Tracer<'a> {
-    pub(super) fn new(trace: &'a Trace, target: Target, wave32: bool) -> Tracer<'a> {
+    pub(super) fn new(trace: &'a Trace, subject: Subject<'a>) -> Tracer<'a> {
+        let Subject { launch, outside, .. } = subject;
+        let text = format!(
+            "# queue {} packet {}: kernel at {:#x}, grid {:?}, workgroup {:?}\n",
+            outside.queue(),
+            outside.packet(),
+            launch.program,
+            launch.grid,
+            launch.workgroup
+        );
+        trace.write(&text, false);
         Tracer {
             trace,
-            target,
-            wave32,
+            subject,
             workgroup: [0; 3],
             scalars: Vec::new(),
             rows: Vec::new(),
             scc: false,
-            active: 0,
-            counts: BTreeMap::new(),
-            text: String::new(),
+            text,
         }
     }
 
@@ -119,9 +122,16 @@ impl<'a> Tracer<'a> {
         self.trace.write("", true);
     }
 
+    /// What was counted, as the dispatch ends.
+    pub(super) fn summarise(&self, counts: &Counts) {
+        self.trace.write(&counts.to_string(), true);
+    }
+
     fn line(&mut self, wave: &Wave, pc: u64, instruction: &Instruction) -> fmt::Result {
-        let text = disassemble(instruction, self.target, self.wave32);
-        write!(self.text, "{:?} wave {} {pc:#x}: {text} |", self.workgroup, wave.id)?;
+        let Subject { target, launch, outside } = self.subject;
+        let text = disassemble(instruction, target, launch.wave32);
+        let (queue, packet, workgroup) = (outside.queue(), outside.packet(), self.workgroup);
+        write!(self.text, "{queue}.{packet} {workgroup:?} wave {} {pc:#x}: {text} |", wave.id)?;
         for (code, (new, old)) in wave.scalars().iter().zip(&self.scalars).enumerate() {
             if new != old {
                 write!(self.text, " {}={new:#x}", Scalar(code))?;
@@ -150,35 +160,22 @@ impl<'a> Tracer<'a> {
     }
 }
 
-impl Watch for Tracer<'_> {
-    fn before(&mut self, wave: &Wave) {
+impl Tracer<'_> {
+    /// An instruction is about to be executed.
+    pub(super) fn before(&mut self, wave: &Wave) {
         self.scalars.clear();
         self.scalars.extend_from_slice(wave.scalars());
         self.rows.clear();
         self.rows.extend(wave.rows());
         self.scc = wave.scc;
-        self.active = wave.exec().count_ones();
     }
 
-    fn after(&mut self, wave: &Wave, pc: u64, op: &Op) {
-        let (times, lanes) = self.counts.entry(op.instruction.opcode.name()).or_default();
-        *times += 1;
-        *lanes += u64::from(self.active);
+    /// The instruction at `pc` was executed.
+    pub(super) fn after(&mut self, wave: &Wave, pc: u64, op: &Op) {
         self.text.clear();
         if self.line(wave, pc, &op.instruction).is_ok() {
             self.trace.write(&self.text, false);
         }
-    }
-}
-
-/// The counts, as the dispatch ends.
-impl Drop for Tracer<'_> {
-    fn drop(&mut self) {
-        let mut text = String::from("# times, lanes, operation\n");
-        for (name, (times, lanes)) in &self.counts {
-            let _ = writeln!(text, "# {times} {lanes} {}", name.to_ascii_lowercase());
-        }
-        self.trace.write(&text, true);
     }
 }
 

@@ -28,7 +28,11 @@ pub(super) fn exception(kind: &WaveFaultKind) -> Option<u32> {
     match kind {
         WaveFaultKind::IllegalInstruction(_) => Some(ILLEGAL_INST),
         WaveFaultKind::MemoryViolation(_) => Some(MEM_VIOL),
-        WaveFaultKind::Memory(_) | WaveFaultKind::NotModelled(_) | WaveFaultKind::Killed => None,
+        WaveFaultKind::Memory(_)
+        | WaveFaultKind::NotModelled(_)
+        | WaveFaultKind::Killed
+        | WaveFaultKind::Endless { .. }
+        | WaveFaultKind::Deadlock => None,
     }
 }
 

@@ -3,9 +3,9 @@
 use super::event::{Events, fault_data};
 use crate::abi::user;
 use crate::cp::{AqlQueue, Host};
-use crate::machine::Shared;
+use crate::machine::{Machine, Shared};
 use crate::memory::MemoryFault;
-use crate::shader::WaveInterrupt;
+use crate::shader::{Counts, Finding, Inspection, WaveInterrupt};
 use kfd::uapi::ContextSaveAreaHeader;
 use selvedge_sys::Errno;
 use std::collections::BTreeMap;
@@ -201,6 +201,23 @@ impl Host for GpuInterrupts {
     fn internal_error(&self, message: &str) {
         self.signals.machine.refuse(format!("internal error of the simulator: {message}"));
         self.signals.gpu_reset(self.gpu);
+    }
+
+    fn inspection(&self) -> Arc<Inspection> {
+        self.signals.machine.inspection.clone()
+    }
+
+    fn found(&self, finding: Finding) {
+        self.signals.machine.found(finding);
+    }
+
+    fn counted(&self, kernel: u64, counts: &Counts) {
+        self.signals.machine.counted(kernel, counts);
+    }
+
+    /// Linux finds the queue hung when it has to leave the hardware, and resets the GPU (`kfd_hws_hang`).
+    fn hang(&self) {
+        Machine(self.signals.machine.clone()).reset_gpu(self.gpu);
     }
 
     fn memory_fault(&self, fault: MemoryFault) {

@@ -1,0 +1,206 @@
+//! Which bytes an instruction is about to access.
+
+use super::Launch;
+use super::buffer;
+use super::code::Op;
+use super::finding::{AccessKind, Space};
+use super::place::{Place, Scratch};
+use super::smem;
+use super::transfer;
+use super::wave::{LANES, M0, NULL, Wave};
+use amdgpu_isa::{Fields, Flags, Opcode};
+
+/// One access of one lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Access {
+    pub(super) lane: u8,
+    pub(super) space: Space,
+    /// Virtual address, or offset in LDS or scratch.
+    pub(super) address: u64,
+    pub(super) bytes: u8,
+}
+
+/// The accesses of one instruction.
+#[derive(Debug, Default)]
+pub(super) struct Accesses {
+    /// `None` when it accesses no memory.
+    pub(super) kind: Option<AccessKind>,
+    /// Whether the whole wave makes them at once (SMEM).
+    pub(super) scalar: bool,
+    /// Whether it asks caches for other waves' data: what compilers use for atomic loads and stores.
+    pub(super) coherent: bool,
+    pub(super) list: Vec<Access>,
+}
+
+impl Accesses {
+    fn push(&mut self, lane: usize, space: Space, address: u64, bytes: u64) {
+        self.list.push(Access { lane: lane as u8, space, address, bytes: bytes as u8 });
+    }
+
+    fn push_place(&mut self, lane: usize, place: Place, bytes: u64) {
+        match place {
+            Place::Memory(address) => self.push(lane, Space::Global, address, bytes),
+            Place::Lds(address) => self.push(lane, Space::Lds, address.into(), bytes),
+            Place::Scratch(scratch) => {
+                self.push(lane, Space::Scratch, scratch.offset().into(), bytes);
+            }
+            Place::Nowhere => {}
+        }
+    }
+}
+
+/// Collects what an instruction is about to access. Instructions that will be refused may give anything.
+pub(super) fn collect(wave: &Wave, op: &Op, launch: &Launch, accesses: &mut Accesses) {
+    accesses.list.clear();
+    let flags = op.instruction.opcode.info().flags;
+    accesses.kind = if flags.contains(Flags::ATOMIC) {
+        Some(AccessKind::Atomic)
+    } else if flags.contains(Flags::STORE) {
+        Some(AccessKind::Store)
+    } else if flags.contains(Flags::LOAD) {
+        Some(AccessKind::Load)
+    } else {
+        None
+    };
+    (accesses.scalar, accesses.coherent) = (false, false);
+    if accesses.kind.is_none() {
+        return;
+    }
+    match op.instruction.fields {
+        Fields::Flat { glc, dlc, scope, .. } => {
+            accesses.coherent = glc || dlc || scope != 0;
+            flat(wave, op, launch, accesses);
+        }
+        Fields::Mubuf { glc, dlc, scope, .. } => {
+            accesses.coherent = glc || dlc || scope != 0;
+            for half in 0..wave.halves {
+                let Ok(places) = buffer::places(wave, op, half) else { return };
+                let bytes = buffer::size(op.instruction.opcode);
+                for (lane, place) in active(wave, half, places) {
+                    accesses.push_place(lane, place, bytes);
+                }
+            }
+        }
+        Fields::Ds { gds: false, .. } => lds(wave, op, accesses),
+        Fields::Smem { glc, dlc, .. } => {
+            accesses.scalar = true;
+            accesses.coherent = glc || dlc;
+            for (address, bytes) in smem::extent(wave, op) {
+                accesses.push(0, Space::Global, address, bytes);
+            }
+        }
+        _ => accesses.kind = None,
+    }
+}
+
+/// The active lanes of a pass, numbered within the wave, with what each has.
+fn active<T: Copy>(wave: &Wave, half: usize, each: [T; LANES]) -> impl Iterator<Item = (usize, T)> {
+    let mask = wave.exec_half(half);
+    let lanes = (0..LANES).filter(move |lane| mask >> lane & 1 != 0);
+    lanes.map(move |lane| (LANES * half + lane, each[lane]))
+}
+
+fn flat(wave: &Wave, op: &Op, launch: &Launch, accesses: &mut Accesses) {
+    let Fields::Flat { addr, saddr, offset, sve, .. } = op.instruction.fields else { return };
+    let opcode = op.instruction.opcode;
+    let name = opcode.name();
+    if transfer::of(opcode).is_none() {
+        accesses.kind = None;
+        return;
+    }
+    let bytes = buffer::size(opcode);
+    let register = usize::from(addr);
+    let scalar = saddr.0 != u16::from(NULL);
+    for half in 0..wave.halves {
+        let places: [Place; LANES] = if name.starts_with("SCRATCH") {
+            let base = if scalar { wave.sgpr(saddr.0 as u8) } else { 0 };
+            std::array::from_fn(|lane| {
+                let own = if sve { wave.row(register, half)[lane] } else { 0 };
+                let offset = base.wrapping_add(offset as u32).wrapping_add(own);
+                Place::Scratch(Scratch::new(wave, LANES * half + lane, offset))
+            })
+        } else {
+            std::array::from_fn(|lane| {
+                let address = if !scalar {
+                    let (low, high) = (wave.row(register, half), wave.row(register + 1, half));
+                    u64::from(low[lane]) | u64::from(high[lane]) << 32
+                } else {
+                    let own = match opcode {
+                        Opcode::GLOBAL_LOAD_ADDTID_B32 | Opcode::GLOBAL_STORE_ADDTID_B32 => {
+                            4 * (LANES * half + lane) as u64
+                        }
+                        _ => wave.row(register, half)[lane].into(),
+                    };
+                    wave.sgpr64(saddr.0 as u8).wrapping_add(own)
+                };
+                let address = address.wrapping_add_signed(offset.into());
+                if name.starts_with("FLAT") {
+                    Place::of_aperture(wave, launch, LANES * half + lane, address)
+                } else {
+                    Place::Memory(address)
+                }
+            })
+        };
+        for (lane, place) in active(wave, half, places) {
+            accesses.push_place(lane, place, bytes);
+        }
+    }
+}
+
+fn lds(wave: &Wave, op: &Op, accesses: &mut Accesses) {
+    let Fields::Ds { addr, offset0, offset1, .. } = op.instruction.fields else { return };
+    let opcode = op.instruction.opcode;
+    let name = opcode.name();
+    let (first, second) = (u32::from(offset0), u32::from(offset1));
+    let offset = first | second << 8;
+    let info = opcode.info();
+    let mut push = |lane: usize, address: u32, bytes: u64| {
+        accesses.push(lane, Space::Lds, address.into(), bytes);
+    };
+    if matches!(opcode, Opcode::DS_APPEND | Opcode::DS_CONSUME) {
+        let at = (wave.sgpr(M0) >> 16).wrapping_add(offset);
+        return push(wave.exec().trailing_zeros() as usize % wave.lanes(), at, 4);
+    }
+    let has = |token: &str| name.split('_').any(|part| part == token);
+    let dwords = info.dst.dwords(true).max(info.src[0].dwords(true)).into();
+    let bytes = match () {
+        () if has("TR") => 4 * u64::min(dwords, 4),
+        () if has("U8") || has("I8") || has("B8") => 1,
+        () if has("U16") || has("I16") || has("B16") => 2,
+        () if has("2ADDR") => {
+            if name.ends_with("64") {
+                8
+            } else {
+                4
+            }
+        }
+        () => 4 * u64::min(dwords, 4),
+    };
+    // The two offsets of operations with two addresses are in units.
+    let offsets = match (has("2ADDR"), has("STRIDE64")) {
+        (false, _) => [Some(offset), None],
+        (true, stride) => {
+            let unit = bytes as u32 * if stride { 64 } else { 1 };
+            [Some(first * unit), Some(second * unit)]
+        }
+    };
+    for half in 0..wave.halves {
+        let bases: [u32; LANES] = match opcode {
+            Opcode::DS_LOAD_ADDTID_B32 | Opcode::DS_STORE_ADDTID_B32 => {
+                let base = wave.sgpr(M0) & 0xffff;
+                std::array::from_fn(|lane| base.wrapping_add(4 * (LANES * half + lane) as u32))
+            }
+            _ => *wave.row(addr.into(), half),
+        };
+        for (lane, base) in active(wave, half, bases) {
+            for offset in offsets.into_iter().flatten() {
+                let at = base.wrapping_add(offset);
+                push(
+                    lane,
+                    if opcode == Opcode::DS_CONDXCHG32_RTN_B64 { at & 0xfff8 } else { at },
+                    bytes,
+                );
+            }
+        }
+    }
+}
