@@ -77,6 +77,9 @@ for target, machine in {"gfx1151": 0, "gfx1100": 1, "gfx1201": 2, "gfx90a": 4, "
             path = here.parent / f"kernels/objects/{target}/v5/{size}/{name}.hsaco"
             head = bytes([machine, wave32 | 2]) + struct.pack("<Q", 0x5e1ed6e)
             seed("shader", f"{target}-{size}-{name}", head + code(path.read_bytes())[:2048])
+            if name in ("k05_atomics", "lds_widths"):  # with all checks and the watchdog
+                head = bytes([machine, wave32 | 2 | 0xc0]) + struct.pack("<Q", 0x5e1ed6e)
+                seed("shader", f"{target}-{size}-{name}-checked", head + code(path.read_bytes())[:2048])
 
 
 # Command streams. What the bytes in front mean is said at the top of each target.

@@ -1,15 +1,15 @@
 //! Any machine code on any registers ends: by itself, by a fault that names the instruction, or by the watchdog; and
-//! memory that it may not write stays as it was.
+//! memory that it may not write stays as it was. That holds with all checks, too, whose findings can be told.
 //!
-//! The first byte picks the machine, the second the wave size, the traps and the shape; eight bytes make the registers
-//! that waves start with; the rest is code.
+//! The first byte picks the machine, the second the wave size, the traps, the shape, the checks and which watchdog; eight
+//! bytes make the registers that waves start with; the rest is code.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use selvedge_fuzz::{pick, take};
 use selvedge_sim::memory::{AddressSpace, Backing, Permissions};
 use selvedge_sim::profile;
-use selvedge_sim::shader::{Launch, Outside, WaveFault, WaveFaultKind, run_on};
+use selvedge_sim::shader::{Checks, Counts, Finding, Inspection, Launch, Outside, WaveFault, WaveFaultKind, run};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -18,6 +18,10 @@ const DATA: u64 = 0x20_0000_0000;
 const CONSTANTS: u64 = 0x20_0000_1000; // right behind what may be written
 const SCRATCH: u64 = 0x40_0000_0000;
 const PAGE: u64 = 4096;
+
+/// Generations that the shader core executes and no board is of: a board like theirs, and their number.
+const OTHERS: &[(&str, Option<u32>)] =
+    &[("gfx90a", Some(90_008)), ("gfx90a", Some(90_402)), ("gfx90a", Some(90_500)), ("gfx1151", Some(100_300))];
 
 /// Kills the waves after so many looks, of which there is one a time slice of a wave.
 struct Watchdog(AtomicU32);
@@ -29,6 +33,14 @@ impl Outside for Watchdog {
 
     fn clock(&self) -> u64 {
         self.0.load(Ordering::Relaxed).into()
+    }
+
+    fn found(&self, finding: Finding) {
+        assert!(finding.site.instruction.is_some() && finding.to_string().contains("0x1000000"));
+    }
+
+    fn counted(&self, _: u64, counts: &Counts) {
+        assert!(!counts.to_string().is_empty());
     }
 
     fn exception(&self, fault: &WaveFault) {
@@ -51,7 +63,11 @@ fn contents(backing: &Backing) -> Vec<u8> {
 
 fuzz_target!(|bytes: &[u8]| {
     let mut bytes = bytes;
-    let board = profile::by_name(pick(profile::names(), &mut bytes)).expect("a machine of the list");
+    let boards = profile::names().iter().map(|name| (*name, None));
+    let machines: Vec<_> = boards.chain(OTHERS.iter().copied()).collect();
+    let (name, version) = pick(&machines, &mut bytes);
+    let mut gpu = profile::by_name(name).expect("a machine of the list").gpu;
+    gpu.gfx_target_version = version.unwrap_or(gpu.gfx_target_version);
     let [choices] = take(&mut bytes);
     let mut numbers = u64::from_le_bytes(take(&mut bytes)) | 1;
     let mut number = || {
@@ -77,7 +93,7 @@ fuzz_target!(|bytes: &[u8]| {
         rsrc1: 0x3f | number() & 0xff << 12 | 1 << 21 | 1 << 23, // all VGPRs; any rounding and denormal modes
         rsrc2: u32::from(scratch) | 16 << 1 | 7 << 7 | u32::from(choices & 4 != 0) << 6 | 2 << 11,
         rsrc3: 0x3f, // accumulation registers behind 256 others
-        wave32: choices & 1 != 0 && !board.gpu.name.starts_with("gfx9"),
+        wave32: choices & 1 != 0 && !name.starts_with("gfx9"),
         user_data,
         grid: [80, 2, 1],
         workgroup: [if choices & 8 != 0 { 80 } else { 20 }, 1, 1],
@@ -92,8 +108,18 @@ fuzz_target!(|bytes: &[u8]| {
         trap_handler: (choices & 32 != 0).then_some((CODE + 1024, DATA)),
     };
     let watchdog = Watchdog(AtomicU32::new(24));
-    if let Err(fault) = run_on(&board.gpu, &launch, &space, &watchdog, 1) {
+    let checked = choices & 64 != 0;
+    let inspection = Inspection {
+        trace: None,
+        watchdog: (choices & 128 != 0).then_some(5000),
+        checks: if checked { Checks::ALL } else { Checks::default() },
+        counts: checked,
+    };
+    if let Err(fault) = run(&gpu, &launch, &space, &watchdog, &inspection) {
         assert!(matches!(fault.kind, WaveFaultKind::Killed) || watchdog.0.load(Ordering::Relaxed) > 0);
+        if matches!(fault.kind, WaveFaultKind::Endless { .. } | WaveFaultKind::Deadlock) {
+            assert!(inspection.watchdog.is_some());
+        }
         if let WaveFaultKind::NotModelled(text) | WaveFaultKind::IllegalInstruction(text) = &fault.kind {
             assert!(!text.is_empty());
         }

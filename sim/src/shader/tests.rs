@@ -1,5 +1,6 @@
 //! Rules of single instructions. Words are those of LLVM's assembler.
 
+mod accesses;
 mod addresses;
 mod atomics;
 mod coverage;

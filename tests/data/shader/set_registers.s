@@ -33,6 +33,12 @@ global_store_b32 v1, v4, s[8:9] offset:4
 v_cmp_eq_u32 vcc_lo, 0, v1
 v_cndmask_b32 v5, v22, v3, vcc_lo
 global_store_b32 v1, v5, s[8:9] offset:8
+; A product of 64 bits of which the low half is used.
+v_mad_u64_u32 v[6:7], null, s8, 4, v[0:1]
+v_mad_u64_u32 v[8:9], null, s8, 0, v[24:25]
+v_mov_b32 v24, 12
+v_mad_u64_u32 v[8:9], null, s8, 0, v[24:25]
+global_store_b32 v8, v3, s[0:1]
 s_cbranch_vccz end
 end:
 s_endpgm

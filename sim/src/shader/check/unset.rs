@@ -9,7 +9,7 @@ use crate::shader::finding::{AccessKind, Decides, FindingKind, Space};
 use crate::shader::generation::Traits;
 use crate::shader::inspect::Subject;
 use crate::shader::launch::{Group, prepare};
-use crate::shader::wave::{EXEC, LANES, VCC, Wave};
+use crate::shader::wave::{EXEC, LANES, NULL, TTMP0, VCC, Wave};
 use amdgpu_isa::{Fields, OperandKind, Src};
 use std::collections::HashMap;
 
@@ -175,10 +175,14 @@ impl Step<'_> {
         }
     }
 
+    /// Sets which bits are set; what trap temporaries and NULL hold always is.
     fn set_bits(&mut self, code: u8, dwords: u8, bits: u64) {
-        for dword in 0..dwords.min(16) {
+        for (dword, code) in (usize::from(code)..).take(dwords.into()).enumerate() {
             let bits = if dword == 1 { (bits >> 32) as u32 } else { bits as u32 };
-            if let Some(register) = self.registers.scalar.get_mut(usize::from(code + dword)) {
+            if code >= usize::from(TTMP0) && code <= usize::from(NULL) {
+                continue;
+            }
+            if let Some(register) = self.registers.scalar.get_mut(code) {
                 *register = bits;
             }
         }

@@ -56,6 +56,15 @@ const COVERAGES: &[Coverage] = &[
     Coverage { target: Target::Gfx1201, counts: counts!("gfx1201"), listings: GFX12, missing: &[] },
     Coverage { target: Target::Gfx1200, counts: counts!("gfx1200"), listings: GFX12, missing: &[] },
     Coverage {
+        target: Target::Gfx1030,
+        counts: counts!("gfx1030"),
+        listings: &[
+            (listing!("gfx1030.wave32.llvm19"), true),
+            (listing!("gfx1030.wave64.llvm19"), false),
+        ],
+        missing: &[],
+    },
+    Coverage {
         target: Target::Gfx906,
         counts: counts!("gfx906"),
         listings: &[(listing!("gfx906.llvm19"), false)],

@@ -25,21 +25,22 @@ fn combines(name: &str) -> bool {
         "V_PERM_",
         "V_ALIGN",
         "V_LSHL_OR",
-        "V_LSHL_ADD",
         "V_PACK",
         "V_CVT_PK",
         "V_PERMPK",
-        "V_LERP",
-        "V_MED3",
-        "V_MIN",
-        "V_MAX",
     ];
     starts.iter().any(|start| name.starts_with(start))
 }
 
-/// Operations that take values of other lanes, or of registers named by a value.
+/// Operations that take values of other lanes.
 fn crosses_lanes(name: &str) -> bool {
-    ["V_PERMLANE", "V_MOVRELS", "V_INTERP", "V_PRNG"].iter().any(|start| name.starts_with(start))
+    ["V_PERMLANE", "V_INTERP"].iter().any(|start| name.starts_with(start))
+}
+
+/// Operations on 64 bits whose result's low half depends on the low halves of their sources only.
+fn low_half_is_independent(opcode: Opcode) -> bool {
+    use Opcode::*;
+    matches!(opcode, V_MAD_U64_U32 | V_MAD_I64_I32 | V_LSHLREV_B64 | V_LSHL_ADD_U64 | V_MOV_B64)
 }
 
 impl Step<'_> {
@@ -65,6 +66,10 @@ impl Step<'_> {
     fn source(&self, source: Src, kind: OperandKind) -> u64 {
         let dwords = kind.dwords(self.wave.halves == 1);
         match self.wave.vector_register(source) {
+            // Of two singles one may be all that is meant.
+            Some(register) if kind == OperandKind::PkF32 => {
+                self.row(register) | self.row(register + 1)
+            }
             Some(register) => self.rows(register, dwords),
             None if kind == OperandKind::Mask => self.mask(source.0) | !self.all_lanes(),
             None => whole(self.operand(source, kind) == ALL),
@@ -138,6 +143,8 @@ impl Step<'_> {
                 let set = self.source(valu.src[0], OperandKind::B32);
                 return self.set_rows(self.wave.data_register(valu.vdst, true), 1, exec, set);
             }
+            // Which register is read depends on M0.
+            V_MOVRELS_B32 => return self.set_rows(vdst, 1, exec, ALL),
             V_MOVRELD_B32 | V_MOVRELSD_B32 | V_MOVRELSD_2_B32 | V_SWAPREL_B32 => {
                 // The destination is behind it by M0, of which parts may be meant.
                 let m0 = self.wave.sgpr(M0);
@@ -179,6 +186,14 @@ impl Step<'_> {
         }
         if info.flags.contains(Flags::SCALAR_DST) {
             return self.set_bits(valu.vdst, dwords, whole(set == ALL));
+        }
+        if low_half_is_independent(opcode) {
+            // Compilers leave the high half of a source unset where they need the low half of the result only.
+            let kind =
+                |kind: OperandKind| if kind.dwords(true) == 2 { OperandKind::B32 } else { kind };
+            let low = OpInfo { src: info.src.map(kind), ..info };
+            self.set_rows(vdst, 1, exec, self.result(opcode, &low, sources, valu.dpp.is_some()));
+            return self.set_rows(vdst + 1, 1, exec, set);
         }
         if name.starts_with("V_PERMLANE")
             && name.ends_with("SWAP_B32")
