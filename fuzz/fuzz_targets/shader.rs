@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use selvedge_fuzz::{pick, take};
 use selvedge_sim::memory::{AddressSpace, Backing, Permissions};
 use selvedge_sim::profile;
-use selvedge_sim::shader::{Checks, Counts, Finding, Inspection, Launch, Outside, WaveFault, WaveFaultKind, run};
+use selvedge_sim::shader::{Checks, Counts, Finding, Inspection, InstructionCache, Launch, Outside, WaveFault, WaveFaultKind, run};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -115,7 +115,7 @@ fuzz_target!(|bytes: &[u8]| {
         checks: if checked { Checks::ALL } else { Checks::default() },
         counts: checked,
     };
-    if let Err(fault) = run(&gpu, &launch, &space, &watchdog, &inspection) {
+    if let Err(fault) = run(&gpu, &launch, &space, &InstructionCache::default(), &watchdog, &inspection) {
         assert!(matches!(fault.kind, WaveFaultKind::Killed) || watchdog.0.load(Ordering::Relaxed) > 0);
         if matches!(fault.kind, WaveFaultKind::Endless { .. } | WaveFaultKind::Deadlock) {
             assert!(inspection.watchdog.is_some());

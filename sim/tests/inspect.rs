@@ -3,8 +3,8 @@
 use selvedge_sim::memory::{AddressSpace, Backing, Permissions};
 use selvedge_sim::profile;
 use selvedge_sim::shader::{
-    AccessKind, Checks, Counts, Decides, Finding, FindingKind, Inspection, Launch, Outside, Space,
-    Statistics, Times, Traffic, WaveFault, WaveFaultKind, run,
+    AccessKind, Checks, Counts, Decides, Finding, FindingKind, Inspection, InstructionCache,
+    Launch, Outside, Space, Statistics, Times, Traffic, WaveFault, WaveFaultKind, run,
 };
 use std::sync::{Arc, Mutex};
 
@@ -110,7 +110,8 @@ impl Program {
         };
         let board = profile::by_name(self.board).expect("a board");
         let listener = Listener::default();
-        let result = run(&board.gpu, &launch, &space, &listener, inspection);
+        let result =
+            run(&board.gpu, &launch, &space, &InstructionCache::default(), &listener, inspection);
         (result, listener)
     }
 

@@ -5,8 +5,8 @@
 use selvedge_sim::memory::{Access, AddressSpace, Backing, FaultReason, MemoryFault, Permissions};
 use selvedge_sim::profile;
 use selvedge_sim::shader::{
-    Inspection, Launch, Outside, Statistics, Trace, WaveFault, WaveFaultKind, WaveInterrupt, run,
-    run_on,
+    Inspection, InstructionCache, Launch, Outside, Statistics, Trace, WaveFault, WaveFaultKind,
+    WaveInterrupt, run, run_on,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -484,6 +484,7 @@ fn a_trace_has_every_instruction_and_what_it_changed() {
         &profile::gfx1151().gpu,
         &machine.launch,
         &machine.space,
+        &InstructionCache::default(),
         &AtomicBool::new(false),
         &inspection,
     )

@@ -5,7 +5,7 @@
 use selvedge_sim::memory::{AddressSpace, Backing, FaultReason, Permissions};
 use selvedge_sim::profile;
 use selvedge_sim::shader::{
-    InstructionCache, Launch, Statistics, WaveFault, WaveFaultKind, run, run_on,
+    Inspection, InstructionCache, Launch, Statistics, WaveFault, WaveFaultKind, run, run_on,
 };
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -73,7 +73,14 @@ impl Machine {
 
     fn run(&self) -> Result<Statistics, WaveFault> {
         let gpu = &profile::gfx1151().gpu;
-        run(gpu, &self.launch, &self.space, &self.instructions, &AtomicBool::new(false))
+        run(
+            gpu,
+            &self.launch,
+            &self.space,
+            &self.instructions,
+            &AtomicBool::new(false),
+            &Inspection::default(),
+        )
     }
 
     fn dword(&self, index: u64) -> u32 {

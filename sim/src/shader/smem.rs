@@ -97,8 +97,8 @@ pub(super) fn smem(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         Size::Dwords(count) => {
             let mut values = [0u32; 16];
             let bytes = 4 * count as u64;
-            if !buffer && let Some(window) = env.memory.window(base, bytes, Access::Read) {
-                window.load_dwords(base, &mut values[..count]);
+            if !buffer && let Some(window) = env.memory.window(load.base, bytes, Access::Read) {
+                window.load_dwords(load.base, &mut values[..count]);
                 drop(window);
                 for (register, value) in (sdata..).zip(&values[..count]) {
                     wave.set_sgpr(register, *value);

@@ -166,8 +166,9 @@ impl Bench {
         }
         wave.set_mask(EXEC, 1);
         let mut memory = View::new(Arc::clone(&self.space));
-        let mut code = Code::new(self.target, &self.launch);
-        let Ok(op) = code.at(CODE, &mut memory) else { return false };
+        let cache = InstructionCache::default();
+        let mut code = Code::new(self.target, &self.launch, &cache);
+        let Ok((op, _)) = code.at(CODE, &mut memory) else { return false };
         wave.pc = CODE + u64::from(op.instruction.size);
         wave.executed = 1;
         let mut env = Env {
