@@ -84,6 +84,37 @@ impl Function {
         }
     }
 
+    /// The function that the name of an operation says before the type, as DS and scalar memory have it.
+    pub(super) fn named(operation: &str, kind: &str) -> Option<Function> {
+        Some(match (operation, kind.chars().next()?) {
+            ("ADD", 'F') => Function::AddFloat,
+            ("ADD", _) => Function::Add,
+            ("SUB", _) => Function::Subtract,
+            ("COND_SUB", _) => Function::ConditionalSubtract,
+            ("SUB_CLAMP", _) => Function::ClampedSubtract,
+            ("PK_ADD", 'F') => Function::AddHalves,
+            ("PK_ADD", _) => Function::AddBFloats,
+            ("RSUB", _) => Function::ReverseSubtract,
+            ("INC", _) => Function::Increment,
+            ("DEC", _) => Function::Decrement,
+            ("MIN", 'I') => Function::MinSigned,
+            ("MIN", 'U') => Function::MinUnsigned,
+            ("MIN", 'F') => Function::MinFloat,
+            ("MAX", 'I') => Function::MaxSigned,
+            ("MAX", 'U') => Function::MaxUnsigned,
+            ("MAX", 'F') => Function::MaxFloat,
+            ("AND", _) => Function::And,
+            ("OR", _) => Function::Or,
+            ("XOR", _) => Function::Xor,
+            ("MSKOR", _) => Function::MaskOr,
+            ("STOREXCHG" | "SWAP", _) => Function::Swap,
+            ("CMPSTORE", 'F') => Function::CompareSwapFloat,
+            ("CMPSTORE" | "CMPSWAP", _) => Function::CompareSwap,
+            ("WRAP", _) => Function::Wrap,
+            _ => return None,
+        })
+    }
+
     /// Whether there are two operands: the new value, then the comparand.
     pub(super) fn is_compare(self) -> bool {
         matches!(self, Function::CompareSwap | Function::CompareSwapFloat)

@@ -116,6 +116,9 @@ pub(super) struct Traits {
     pub(super) trap_present: bool,
     /// What Linux's trap handler does is modelled.
     pub(super) takes_traps: bool,
+    /// Linux's trap handler halts a wave with an exception, and takes its PC back, before the process's handler has it
+    /// (cwsr_trap_handler_gfx9.asm).
+    pub(super) halts_exceptions: bool,
 }
 
 impl Traits {
@@ -160,6 +163,7 @@ const GFX10_3: Traits = Traits {
     buffers: Buffers::Gfx10,
     message_operations: true,
     takes_traps: false,
+    halts_exceptions: false,
     ..GFX11
 };
 
@@ -194,6 +198,7 @@ const GFX11: Traits = Traits {
     permutes_whole_wave: false,
     trap_present: true,
     takes_traps: true,
+    halts_exceptions: false,
 };
 
 static GFX12: Traits = Traits {
@@ -225,6 +230,7 @@ static GFX12: Traits = Traits {
     permutes_whole_wave: true,
     trap_present: false,
     takes_traps: false,
+    halts_exceptions: false,
 };
 
 const GFX906: Traits = Traits {
@@ -251,7 +257,8 @@ const GFX906: Traits = Traits {
     permutes_single_blocks: true,
     permutes_whole_wave: true,
     trap_present: true,
-    takes_traps: false,
+    takes_traps: true,
+    halts_exceptions: true,
 };
 
 const GFX908: Traits = Traits { accumulators: Accumulators::Separate, ..GFX906 };

@@ -454,33 +454,7 @@ fn atomic(opcode: Opcode) -> Option<(Function, bool, bool)> {
         Some(operation) => (operation, true),
         None => (operation, false),
     };
-    let function = match (operation, kind.chars().next()?) {
-        ("ADD", 'F') => Function::AddFloat,
-        ("ADD", _) => Function::Add,
-        ("SUB", _) => Function::Subtract,
-        ("COND_SUB", _) => Function::ConditionalSubtract,
-        ("SUB_CLAMP", _) => Function::ClampedSubtract,
-        ("PK_ADD", 'F') => Function::AddHalves,
-        ("PK_ADD", _) => Function::AddBFloats,
-        ("RSUB", _) => Function::ReverseSubtract,
-        ("INC", _) => Function::Increment,
-        ("DEC", _) => Function::Decrement,
-        ("MIN", 'I') => Function::MinSigned,
-        ("MIN", 'U') => Function::MinUnsigned,
-        ("MIN", 'F') => Function::MinFloat,
-        ("MAX", 'I') => Function::MaxSigned,
-        ("MAX", 'U') => Function::MaxUnsigned,
-        ("MAX", 'F') => Function::MaxFloat,
-        ("AND", _) => Function::And,
-        ("OR", _) => Function::Or,
-        ("XOR", _) => Function::Xor,
-        ("MSKOR", _) => Function::MaskOr,
-        ("STOREXCHG", _) => Function::Swap,
-        ("CMPSTORE", 'F') => Function::CompareSwapFloat,
-        ("CMPSTORE", _) => Function::CompareSwap,
-        ("WRAP", _) => Function::Wrap,
-        _ => return None,
-    };
+    let function = Function::named(operation, kind)?;
     Some((function, kind.ends_with("64"), returns))
 }
 

@@ -25,6 +25,8 @@ use amdgpu_isa::Target;
 use std::sync::Arc;
 
 const CODE: u64 = 0x1_0000_0000;
+/// Where `Rig::memory` is.
+const DATA: u64 = 0x2_0000_0000;
 const SHARED: u32 = 1 << 16;
 const PRIVATE: u32 = 2 << 16;
 /// FP_DENORM: all kept.
@@ -53,6 +55,8 @@ struct Rig {
     wave: Wave,
     lds: Lds,
     barriers: Barriers,
+    /// A page at `DATA`.
+    memory: Arc<Backing>,
 }
 
 impl Rig {
@@ -86,7 +90,8 @@ impl Rig {
         wave.set_mask(EXEC, 1);
         let mut lds = Lds::default();
         lds.reset(64, 0);
-        Rig { target, launch, wave, lds, barriers: Barriers::new(1) }
+        let memory = Arc::new(Backing::zeroed(4096));
+        Rig { target, launch, wave, lds, barriers: Barriers::new(1), memory }
     }
 
     /// One of gfx12.
@@ -104,6 +109,8 @@ impl Rig {
             backing.store_u32(offset, word);
         }
         assert!(space.map(CODE, 4096, backing, 0, Permissions::READ | Permissions::EXECUTE));
+        let data = Arc::clone(&self.memory);
+        assert!(space.map(DATA, 4096, data, 0, Permissions::READ | Permissions::WRITE));
         let mut memory = View::new(space);
         let cache = InstructionCache::default();
         let mut code = Code::new(self.target, &self.launch, &cache);

@@ -3,7 +3,7 @@
 //! A wave that takes traps enters the handler of TBA, which is Linux's own as long as it can save waves. That one is
 //! modelled here by what it does, not executed: it goes on to the process's handler, set by SET_TRAP_HANDLER, or
 //! where there is none lets `s_trap` pass and halts waves with an exception (amdkfd/cwsr_trap_handler_gfx10.asm as
-//! assembled for gfx11).
+//! assembled for gfx11, cwsr_trap_handler_gfx9.asm).
 
 use super::code::Op;
 use super::registers;
@@ -16,8 +16,16 @@ const ILLEGAL_INST: u32 = 1 << 11;
 /// Exceptions that always enter the handler; the others that do are not raised here.
 const NON_MASKABLE: u32 = MEM_VIOL | ILLEGAL_INST;
 
-/// STATUS.SPI_PRIO and ECC_ERR, which Linux's handler clears in what it hands on.
-const NOT_HANDED_ON: u32 = 0x6 | 0x2_0000;
+/// STATUS.SPI_PRIO, which Linux's handler clears in what it hands on.
+const SPI_PRIO: u32 = 0x6;
+/// STATUS.ECC_ERR, which that of gfx11 clears, too.
+const ECC_ERR: u32 = 0x2_0000;
+/// STATUS.HALT.
+const HALT: u32 = 0x2000;
+/// TRAPSTS bits that gfx9's handler takes for an exception when it goes back.
+const EXCEPTIONS: u32 = 0x1ff;
+/// Bits of TTMP11 in which gfx9's handler keeps IB_STS.FIRST_REPLAY and RCNT, which are 0 here.
+const REPLAY: u32 = 0xfc00_0000;
 /// Bit of TTMP11 that says that a debugger is attached; none ever is.
 const DEBUGGER_ATTACHED: u32 = 1 << 23;
 /// Bits of an address.
@@ -89,10 +97,19 @@ pub(super) fn leave(wave: &mut Wave, launch: &Launch, to: u64) -> Step {
 /// What hardware and Linux's handler do, up to the process's handler; `id` is 0 for exceptions.
 fn enter(wave: &mut Wave, launch: &Launch, pc: u64, id: u8) -> Step {
     wave.privileged = true;
+    let early = wave.traits.halts_exceptions;
+    let halts = early && id == 0;
+    if halts && wave.halt {
+        // It waits to be saved.
+        return Err(halt(wave));
+    }
+    let pc = if halts { pc.wrapping_sub(8) } else { pc };
     wave.set_sgpr64(TTMP0, pc & PC | u64::from(id) << 48);
-    let status = registers::status(wave, launch) & !NOT_HANDED_ON;
-    wave.set_sgpr(TTMP0 + 12, status);
-    wave.set_sgpr(TTMP0 + 11, wave.sgpr(TTMP0 + 11) & !DEBUGGER_ATTACHED);
+    let status =
+        registers::status(wave, launch) & !if early { SPI_PRIO } else { SPI_PRIO | ECC_ERR };
+    wave.set_sgpr(TTMP0 + 12, if halts { status | HALT } else { status });
+    let kept = !if early { REPLAY } else { DEBUGGER_ATTACHED };
+    wave.set_sgpr(TTMP0 + 11, wave.sgpr(TTMP0 + 11) & kept);
     if let Some((handler, data)) = launch.trap_handler {
         wave.set_sgpr64(TTMP0 + 2, handler);
         wave.set_sgpr64(TTMP0 + 14, data);
@@ -102,7 +119,10 @@ fn enter(wave: &mut Wave, launch: &Launch, pc: u64, id: u8) -> Step {
         return Ok(());
     }
     wave.set_sgpr64(TTMP0 + 14, 0);
-    if id == 0 {
+    if early {
+        wave.halt |= halts;
+        leave(wave, launch, if wave.trapsts & EXCEPTIONS != 0 { pc } else { pc.wrapping_add(4) })
+    } else if id == 0 {
         wave.halt = true;
         leave(wave, launch, pc.wrapping_sub(8))
     } else {

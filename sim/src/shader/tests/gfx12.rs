@@ -306,8 +306,6 @@ fn operations_that_are_refused() {
         GLOBAL_STORE_BLOCK
         SCRATCH_LOAD_BLOCK
         SCRATCH_STORE_BLOCK
-        S_ATC_PROBE
-        S_ATC_PROBE_BUFFER
         S_BARRIER_INIT
         S_BARRIER_JOIN
         S_BARRIER_LEAVE

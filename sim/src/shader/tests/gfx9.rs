@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::shader::launch::{Group, prepare};
+use crate::shader::trap;
+use crate::shader::wave::State;
 
 fn lanes(rig: &Rig, register: usize) -> Vec<u32> {
     (0..64).map(|lane| rig.wave.lane(register, lane)).collect()
@@ -45,7 +47,21 @@ fn registers_by_index() {
     rig.execute(&[0x7e04_0301]).unwrap(); // v_mov_b32 v2, v1, which is v3, v2
     assert_eq!(lanes(&rig, 3), lanes(&rig, 2));
     assert_ne!(lanes(&rig, 3), lanes(&rig, 1));
-    assert_eq!(rig.refusal(&[0x6802_0702]), "V_ADD_NC_U32 with indexed registers is not modelled");
+    rig.execute(&[0x6802_0702]).unwrap(); // v_add_u32_e32 v1, v2, v3, which is v2, v3, v3
+    assert_eq!(lanes(&rig, 2), lanes(&rig, 3).iter().map(|value| 2 * value).collect::<Vec<_>>());
+    rig.execute(&[0xbf11_0300]).unwrap(); // s_set_gpr_idx_on s0, gpr_idx(SRC0,SRC1)
+    rig.wave.set_mask(VCC, 0);
+    rig.execute(&[0x7d94_0501]).unwrap(); // v_cmp_eq_u32_e32 vcc, v1, v2, which is of v2, v3
+    assert_eq!(rig.wave.mask(VCC), 1 << 63);
+    rig.execute(&[0x7e0a_0501]).unwrap(); // v_readfirstlane_b32 s5, v1, which is of v2
+    assert_eq!(rig.wave.sgpr(5), rig.wave.lane(2, 0));
+    rig.execute(&[0xd38a_4001, 0x1802_0501]).unwrap(); // v_pk_add_u16 v1, v1, v2, which is of v2, v3
+    assert_eq!(rig.wave.lane(1, 1), rig.wave.lane(2, 1) + rig.wave.lane(3, 1));
+    rig.execute(&[0xbf11_0f00]).unwrap(); // s_set_gpr_idx_on s0, gpr_idx(SRC0,SRC1,SRC2,DST)
+    rig.execute(&[0xd1ff_0000, 0x0406_0301]).unwrap(); // v_add3_u32 v0, v1, v1, v1, which is v1, v2, v2, v2
+    assert_eq!(rig.wave.lane(1, 5), 3 * rig.wave.lane(2, 5));
+    // v_mac_f32_e32 v2, v1, v3, which reads and writes v2
+    assert_eq!(rig.refusal(&[0x2c04_0701]), "V_MAC_F32 with indexed registers is not modelled");
     rig.wave.set_sgpr(0, 255);
     rig.execute(&[0xbf11_0900]).unwrap();
     assert_eq!(
@@ -161,4 +177,95 @@ fn waves_start_as_their_generation_does() {
     assert_eq!(gfx90a.lane(0, 0x2b), 3 | 1 << 10 | 1 << 20);
     let gfx942 = start(Target::Gfx942, rsrc2);
     assert_eq!(gfx942.scratch_base(), 0x7_0000_4000);
+}
+
+#[test]
+fn scalar_atomics_return_the_old_value_when_asked() {
+    let mut rig = Rig::on(Target::Gfx906, false);
+    rig.wave.set_sgpr64(8, DATA);
+    rig.memory.store_u32(4, 40);
+    rig.wave.set_sgpr(6, 2);
+    rig.execute(&[0xc20a_0184, 0x0000_0004]).unwrap(); // s_atomic_add s6, s[8:9], 0x4
+    assert_eq!((rig.memory.load_u32(4), rig.wave.sgpr(6)), (42, 2));
+    rig.execute(&[0xc20b_0184, 0x0000_0004]).unwrap(); // s_atomic_add s6, s[8:9], 0x4 glc
+    assert_eq!((rig.memory.load_u32(4), rig.wave.sgpr(6)), (44, 42));
+    // s_atomic_cmpswap_x2 s[12:15], s[8:9], 0x8 glc: the new value, then the comparand
+    for (comparand, after) in [(5, 9), (9, 7)] {
+        rig.memory.store_u32(8, 9);
+        rig.memory.store_u32(12, 0);
+        rig.wave.set_sgpr64(12, 7);
+        rig.wave.set_sgpr64(14, comparand);
+        rig.execute(&[0xc287_0304, 0x0000_0008]).unwrap();
+        assert_eq!((rig.memory.load_u32(8), rig.wave.sgpr64(12)), (after, 9));
+        assert_eq!(rig.wave.sgpr64(14), comparand);
+    }
+}
+
+#[test]
+fn scalar_accesses_end_with_the_buffer() {
+    let mut rig = Rig::on(Target::Gfx906, false);
+    rig.wave.set_sgpr64(16, DATA);
+    rig.wave.set_sgpr64(18, 16);
+    rig.memory.store_u32(4, -5i32 as u32);
+    rig.wave.set_sgpr(6, 3);
+    rig.execute(&[0xc11b_0188, 0x0000_0004]).unwrap(); // s_buffer_atomic_smax s6, s[16:19], 0x4 glc
+    assert_eq!((rig.memory.load_u32(4), rig.wave.sgpr(6) as i32), (3, -5));
+    rig.memory.store_u32(0x40, 77);
+    rig.execute(&[0xc12f_0188, 0x0000_0040]).unwrap(); // s_buffer_atomic_inc s6, s[16:19], 0x40 glc
+    assert_eq!((rig.memory.load_u32(0x40), rig.wave.sgpr(6)), (77, 0));
+    rig.wave.set_sgpr64(6, 0x2222_2222_1111_1111);
+    rig.execute(&[0xc066_0188, 0x0000_000c]).unwrap(); // s_buffer_store_dwordx2 s[6:7], s[16:19], 0xc
+    assert_eq!([12, 16].map(|at| rig.memory.load_u32(at)), [0x1111_1111, 0]);
+    rig.wave.set_sgpr64(8, DATA);
+    for register in 12..16 {
+        rig.wave.set_sgpr(register, register.into());
+    }
+    rig.execute(&[0xc04a_0304, 0x0000_0010]).unwrap(); // s_store_dwordx4 s[12:15], s[8:9], 0x10
+    assert_eq!([16, 20, 24, 28].map(|at| rig.memory.load_u32(at)), [12, 13, 14, 15]);
+    rig.execute(&[0xc0a2_0004, 0]).unwrap(); // s_dcache_discard s[8:9], 0x0
+    rig.execute(&[0xc09a_0044, 0]).unwrap(); // s_atc_probe 1, s[8:9], 0x0
+}
+
+/// cwsr_trap_handler_gfx9.asm, from `L_SKIP_RESTORE` to `L_EXCP_CASE`.
+#[test]
+fn traps_go_through_linux_handler() {
+    const TRAP_PRESENT: u32 = 1 << 6;
+    const ILLEGAL: u32 = 1 << 11;
+    const VIOLATION: u32 = 1 << 8;
+    let rig = |handler: Option<(u64, u64)>| {
+        let mut rig = Rig::on(Target::Gfx90a, false);
+        rig.launch.rsrc2 = TRAP_PRESENT;
+        rig.launch.trap_handler = handler;
+        rig.wave.pc = CODE + 4;
+        rig.wave.scc = false;
+        rig
+    };
+    let temporary = |rig: &Rig, number: usize| rig.wave.scalars()[108 + number];
+    // Without a process's handler s_trap passes, and exceptions halt.
+    let mut passes = rig(None);
+    passes.execute(&[0xbf92_0003]).unwrap();
+    assert_eq!((passes.wave.pc, passes.wave.privileged), (CODE + 4, false));
+    let mut halts = rig(None);
+    let Rig { wave, launch, .. } = &mut halts;
+    trap::raise(wave, launch, CODE + 64, VIOLATION);
+    assert_eq!((halts.wave.pc, halts.wave.state), (CODE + 56, State::Halted));
+    // With one, both enter it; an exception with STATUS.HALT set and the PC taken back.
+    let handler = Some((0x7000_0000, 0x1234_5678));
+    let mut enters = rig(handler);
+    enters.execute(&[0xbf92_0003]).unwrap();
+    assert_eq!(
+        (enters.wave.pc, enters.wave.privileged, enters.wave.scc),
+        (0x7000_0000, true, true)
+    );
+    assert_eq!(temporary(&enters, 0), CODE as u32);
+    assert_eq!(temporary(&enters, 1), (CODE >> 32) as u32 | 3 << 16);
+    assert_eq!([2, 3, 14, 15].map(|at| temporary(&enters, at)), [0x7000_0000, 0, 0x1234_5678, 0]);
+    assert_eq!(temporary(&enters, 12) & 0x2000, 0);
+    let mut told = rig(handler);
+    let Rig { wave, launch, .. } = &mut told;
+    trap::raise(wave, launch, CODE + 64, ILLEGAL);
+    assert_eq!((told.wave.pc, told.wave.privileged), (0x7000_0000, true));
+    assert_eq!(temporary(&told, 0), CODE as u32 + 56);
+    assert_eq!(temporary(&told, 1), (CODE >> 32) as u32);
+    assert_ne!(temporary(&told, 12) & 0x2000, 0);
 }

@@ -64,7 +64,7 @@ impl Kind {
     }
 
     /// To what is no small float, to nearest even.
-    fn from_f64(self, value: f64) -> u32 {
+    fn rounded(self, value: f64) -> u32 {
         // Small floats have so few bits that rounding to a single before changes nothing.
         let single = value as f32;
         match self {
@@ -197,7 +197,7 @@ pub(in crate::shader) fn run(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> St
                             fp8::from_scaled(&wave.mode, format, value, scale)
                         }
                     }
-                    _ => to.from_f64(match scale {
+                    _ => to.rounded(match scale {
                         Some(scale) => f64::from(value) * 2f64.powi(scale),
                         None => f64::NAN.copysign(value.into()),
                     }),
