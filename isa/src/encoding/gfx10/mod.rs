@@ -38,7 +38,8 @@ static VOP3: [Option<Opcode>; 1024] =
     promoted(dense(&[vector::VOP3]), &[(&[VOPC], 0), (VOP2_LISTS, 256), (VOP1_LISTS, 384)]);
 static VOP3P: [Option<Opcode>; 128] =
     dense(&[vector11::VOP3P, vector11::VOP3P_BEFORE_GFX12, vector::VOP3P]);
-static DS: [Option<Opcode>; 256] = dense(&[memory11::DS, memory11::DS_BEFORE_GFX12, memory::DS]);
+static DS: [Option<Opcode>; 256] =
+    dense(&[memory11::DS, memory11::DS_SINCE_GFX10, memory11::DS_BEFORE_GFX12, memory::DS]);
 static FLAT: [Option<Opcode>; 128] = dense(&[memory::FLAT]);
 static GLOBAL: [Option<Opcode>; 128] = dense(&[memory::GLOBAL]);
 static SCRATCH: [Option<Opcode>; 128] = dense(&[memory::SCRATCH]);

@@ -3,7 +3,7 @@
 
 use crate::Opcode::{self, *};
 
-/// DS.
+/// DS. gfx9 and later have these.
 pub(in crate::encoding) const DS: &[(u16, Opcode)] = &[
     (0, DS_ADD_U32),
     (1, DS_SUB_U32),
@@ -47,7 +47,6 @@ pub(in crate::encoding) const DS: &[(u16, Opcode)] = &[
     (48, DS_CMPSTORE_RTN_B32),
     (50, DS_MIN_RTN_F32),
     (51, DS_MAX_RTN_F32),
-    (53, DS_SWIZZLE_B32),
     (54, DS_LOAD_B32),
     (55, DS_LOAD_2ADDR_B32),
     (56, DS_LOAD_2ADDR_STRIDE64_B32),
@@ -55,8 +54,6 @@ pub(in crate::encoding) const DS: &[(u16, Opcode)] = &[
     (58, DS_LOAD_U8),
     (59, DS_LOAD_I16),
     (60, DS_LOAD_U16),
-    (61, DS_CONSUME),
-    (62, DS_APPEND),
     (64, DS_ADD_U64),
     (65, DS_SUB_U64),
     (66, DS_RSUB_U64),
@@ -99,6 +96,17 @@ pub(in crate::encoding) const DS: &[(u16, Opcode)] = &[
     (119, DS_LOAD_2ADDR_B64),
     (120, DS_LOAD_2ADDR_STRIDE64_B64),
     (126, DS_CONDXCHG32_RTN_B64),
+    (222, DS_STORE_B96),
+    (223, DS_STORE_B128),
+    (254, DS_LOAD_B96),
+    (255, DS_LOAD_B128),
+];
+
+/// DS. gfx10 and later number or have these so.
+pub(in crate::encoding) const DS_SINCE_GFX10: &[(u16, Opcode)] = &[
+    (53, DS_SWIZZLE_B32),
+    (61, DS_CONSUME),
+    (62, DS_APPEND),
     (160, DS_STORE_B8_D16_HI),
     (161, DS_STORE_B16_D16_HI),
     (162, DS_LOAD_U8_D16),
@@ -111,10 +119,6 @@ pub(in crate::encoding) const DS: &[(u16, Opcode)] = &[
     (177, DS_LOAD_ADDTID_B32),
     (178, DS_PERMUTE_B32),
     (179, DS_BPERMUTE_B32),
-    (222, DS_STORE_B96),
-    (223, DS_STORE_B128),
-    (254, DS_LOAD_B96),
-    (255, DS_LOAD_B128),
 ];
 
 /// DS. Elsewhere in gfx10.

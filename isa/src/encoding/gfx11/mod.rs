@@ -57,8 +57,13 @@ static VOP3P: [Option<Opcode>; 128] = dense(&[
 ]);
 static VINTERP: [Option<Opcode>; 128] = dense(&[vector::VINTERP]);
 static VOPD: [Option<Opcode>; 32] = dense(&[vector::VOPD]);
-static DS: [Option<Opcode>; 256] =
-    dense(&[memory::DS, memory::DS_SINCE_GFX11, memory::DS_BEFORE_GFX12, memory::DS_GFX11]);
+static DS: [Option<Opcode>; 256] = dense(&[
+    memory::DS,
+    memory::DS_SINCE_GFX10,
+    memory::DS_SINCE_GFX11,
+    memory::DS_BEFORE_GFX12,
+    memory::DS_GFX11,
+]);
 static FLAT: [Option<Opcode>; 128] = dense(&[memory::FLAT, memory::FLAT_GFX11]);
 static GLOBAL: [Option<Opcode>; 128] = dense(&[memory::GLOBAL, memory::GLOBAL_GFX11]);
 static SCRATCH: [Option<Opcode>; 128] = dense(&[memory::SCRATCH, memory::SCRATCH_GFX11]);

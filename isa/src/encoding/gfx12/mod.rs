@@ -39,7 +39,8 @@ static VOP3P: [Option<Opcode>; 128] =
     dense(&[vector11::VOP3P, vector11::VOP3P_SINCE_GFX11, vector::VOP3P]);
 static VINTERP: [Option<Opcode>; 128] = dense(&[vector11::VINTERP]);
 static VOPD: [Option<Opcode>; 32] = dense(&[vector11::VOPD]);
-static DS: [Option<Opcode>; 256] = dense(&[memory11::DS, memory11::DS_SINCE_GFX11, memory::DS]);
+static DS: [Option<Opcode>; 256] =
+    dense(&[memory11::DS, memory11::DS_SINCE_GFX10, memory11::DS_SINCE_GFX11, memory::DS]);
 static VFLAT: [Option<Opcode>; 256] = dense(&[memory11::FLAT, memory::VFLAT]);
 static VGLOBAL: [Option<Opcode>; 256] = dense(&[memory11::GLOBAL, memory::VGLOBAL]);
 static VSCRATCH: [Option<Opcode>; 256] = dense(&[memory11::SCRATCH, memory::VSCRATCH]);

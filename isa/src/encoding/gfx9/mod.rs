@@ -4,6 +4,7 @@
 //! formats"; for gfx942 the same as in tinygrad's generated `runtime/autogen/amd/cdna/ins.py`; all of them as LLVM
 //! 19's disassembler reads them.
 
+use super::gfx11::memory as memory11;
 use super::{
     Accumulators, Ds, Encoding, Field, Flat, Format, Mubuf, OffsetChoice, Rows, Smem, Table,
     WaitCounts, ZeroOffset, dense, marked, named, prefixes, promoted, table,
@@ -43,7 +44,7 @@ const LISTS_GFX906: Lists = Lists {
     vop2: &[VOP2, VOP2_BEFORE_GFX942, VOP2_GFX906_GFX908],
     vop3: &[VOP3, VOP3_BEFORE_GFX942],
     vop3p: &[VOP3P],
-    ds: &[DS, DS_GFX906_GFX908],
+    ds: &[memory11::DS, DS_GFX9, DS_GFX906_GFX908],
     flat: &[FLAT],
     global: &[GLOBAL],
     scratch: &[SCRATCH],
@@ -54,7 +55,7 @@ const LISTS_GFX908: Lists = Lists {
     vop2: &[VOP2, VOP2_BEFORE_GFX942, VOP2_GFX906_GFX908, VOP2_SINCE_GFX908],
     vop3: &[VOP3, VOP3_BEFORE_GFX942],
     vop3p: &[VOP3P, VOP3P_GFX908_GFX90A, VOP3P_SINCE_GFX908],
-    ds: &[DS, DS_GFX906_GFX908],
+    ds: &[memory11::DS, DS_GFX9, DS_GFX906_GFX908],
     flat: &[FLAT],
     global: &[GLOBAL, GLOBAL_SINCE_GFX908],
     scratch: &[SCRATCH],
@@ -65,7 +66,7 @@ const LISTS_GFX90A: Lists = Lists {
     vop2: &[VOP2, VOP2_BEFORE_GFX942, VOP2_SINCE_GFX908, VOP2_SINCE_GFX90A],
     vop3: &[VOP3, VOP3_BEFORE_GFX942, VOP3_SINCE_GFX90A],
     vop3p: &[VOP3P, VOP3P_GFX908_GFX90A, VOP3P_SINCE_GFX908, VOP3P_GFX90A, VOP3P_SINCE_GFX90A],
-    ds: &[DS, DS_SINCE_GFX90A],
+    ds: &[memory11::DS, DS_GFX9, DS_SINCE_GFX90A],
     flat: &[FLAT, FLAT_SINCE_GFX90A],
     global: &[GLOBAL, GLOBAL_SINCE_GFX908, GLOBAL_SINCE_GFX90A],
     scratch: &[SCRATCH],
@@ -76,7 +77,7 @@ const LISTS_GFX942: Lists = Lists {
     vop2: &[VOP2, VOP2_SINCE_GFX908, VOP2_SINCE_GFX90A, VOP2_SINCE_GFX942],
     vop3: &[VOP3, VOP3_SINCE_GFX90A, VOP3_SINCE_GFX942],
     vop3p: &[VOP3P, VOP3P_SINCE_GFX908, VOP3P_SINCE_GFX90A, VOP3P_SINCE_GFX942, VOP3P_GFX942],
-    ds: &[DS, DS_SINCE_GFX90A, DS_SINCE_GFX942],
+    ds: &[memory11::DS, DS_GFX9, DS_SINCE_GFX90A, DS_SINCE_GFX942],
     flat: &[FLAT, FLAT_SINCE_GFX90A, FLAT_SINCE_GFX942],
     global: &[GLOBAL, GLOBAL_SINCE_GFX908, GLOBAL_SINCE_GFX90A, GLOBAL_SINCE_GFX942],
     scratch: &[SCRATCH, SCRATCH_SINCE_GFX942],
@@ -93,7 +94,7 @@ const LISTS_GFX950: Lists = Lists {
     vop2: &[VOP2, VOP2_SINCE_GFX908, VOP2_SINCE_GFX90A, VOP2_SINCE_GFX942, VOP2_GFX950],
     vop3: &[VOP3, VOP3_SINCE_GFX90A, VOP3_SINCE_GFX942, VOP3_GFX950, VOP3_SCALED_GFX950],
     vop3p: &[VOP3P, VOP3P_SINCE_GFX908, VOP3P_SINCE_GFX90A, VOP3P_SINCE_GFX942, VOP3P_GFX950],
-    ds: &[DS, DS_SINCE_GFX90A, DS_SINCE_GFX942, DS_GFX950],
+    ds: &[memory11::DS, DS_GFX9, DS_SINCE_GFX90A, DS_SINCE_GFX942, DS_GFX950],
     flat: &[FLAT, FLAT_SINCE_GFX90A, FLAT_SINCE_GFX942],
     global: &[GLOBAL, GLOBAL_SINCE_GFX908, GLOBAL_SINCE_GFX90A, GLOBAL_SINCE_GFX942, GLOBAL_GFX950],
     scratch: &[SCRATCH, SCRATCH_SINCE_GFX942],
