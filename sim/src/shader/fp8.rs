@@ -196,10 +196,12 @@ pub(super) fn cut(
     u32::try_from(sum >> dropped).unwrap_or(u32::MAX)
 }
 
-/// A single with random bits added below those that stay, for rounding by chance (AMD "Instinct MI300" ISA document,
-/// V_CVT_SR_FP8_F32).
-pub(super) fn dithered(bits: u32, random: u32) -> f32 {
-    let fraction = (bits & 0x7f_ffff).wrapping_add(random >> 12) & 0x7f_ffff;
+/// A single with random bits added below those that stay, for rounding by chance: the upper 20 for FP8, 21 for BF8 (AMD
+/// "Instinct MI300" and RDNA4 ISA documents, V_CVT_SR_FP8_F32, V_CVT_SR_BF8_F32). Both have the sum wrap around and round
+/// it to nearest as if nothing had been added.
+pub(super) fn dithered(format: Format, bits: u32, random: u32) -> f32 {
+    let added = random >> (32 - (23 - format.fraction()));
+    let fraction = (bits & 0x7f_ffff).wrapping_add(added) & 0x7f_ffff;
     f32::from_bits(bits & 0xff80_0000 | fraction)
 }
 

@@ -90,8 +90,6 @@ pub(super) struct Traits {
     pub(super) message_operations: bool,
     /// V_CVT_PK_F32_FP8 and its like read a register of 32 bits, not a half of one.
     pub(super) wide_byte_pairs: bool,
-    /// How V_CVT_SR_FP8_F32 and its like round is known.
-    pub(super) rounds_bytes_by_chance: bool,
     /// FP8 and BF8.
     pub(super) byte_floats: [Format; 2],
     /// Hardware registers by number (LLVM's AMDGPUAsmUtils.cpp, table `Hwreg::Opr`).
@@ -175,7 +173,6 @@ const GFX11: Traits = Traits {
     buffers: Buffers::Gfx11,
     message_operations: false,
     wide_byte_pairs: false,
-    rounds_bytes_by_chance: false,
     byte_floats: [Format::Fp8, Format::Bf8],
     registers: &[
         (1, Register::Mode),
@@ -209,7 +206,6 @@ static GFX12: Traits = Traits {
     buffers: Buffers::Gfx11,
     message_operations: false,
     wide_byte_pairs: false,
-    rounds_bytes_by_chance: false,
     byte_floats: [Format::Fp8, Format::Bf8],
     registers: &[
         (1, Register::Mode),
@@ -241,7 +237,6 @@ const GFX906: Traits = Traits {
     buffers: Buffers::Gfx9,
     message_operations: true,
     wide_byte_pairs: true,
-    rounds_bytes_by_chance: true,
     byte_floats: [Format::Fp8Fnuz, Format::Bf8Fnuz],
     registers: &[
         (1, Register::Mode),

@@ -27,7 +27,7 @@ pub(super) fn handler(instruction: &Instruction) -> Option<Handler> {
         Fields::Valu(_) => return vector(instruction.opcode),
         Fields::Vop3p { .. } => match name {
             "V_MFMA_LD_SCALE_B32" => matrix::lone_scale,
-            _ if name.starts_with("V_WMMA") => wmma::run,
+            _ if name.starts_with("V_WMMA") || name.starts_with("V_SWMMAC") => wmma::run,
             _ if name.ends_with("_F32") && name.starts_with("V_PK") || name == "V_PK_MOV_B32" => {
                 packed::run_singles
             }

@@ -12,6 +12,7 @@ mod gfx950;
 mod lanes;
 mod matrices;
 mod scalars;
+mod wmma;
 
 use super::barrier::Barriers;
 use super::code::{Code, InstructionCache};

@@ -254,7 +254,8 @@ fn dither(wave: &mut Wave, op: &Op, v: &Valu, format: Format) -> Step {
         let random = source(wave, op, v, 1, half, &mut second);
         let mut out = *wave.row(v.vdst.into(), half);
         for lane in 0..LANES {
-            let byte = fp8::from_f32(&wave.mode, format, fp8::dithered(a[lane], random[lane]));
+            let byte =
+                fp8::from_f32(&wave.mode, format, fp8::dithered(format, a[lane], random[lane]));
             out[lane] = out[lane] & !(0xff << shift) | byte << shift;
         }
         let mask = active(wave, v, half);
@@ -420,9 +421,8 @@ fn body(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> Step {
         }
         V_ASHR_PK_I8_I32 => shift_bytes(wave, op, v, [i8::MIN.into(), i8::MAX.into()]),
         V_ASHR_PK_U8_I32 => shift_bytes(wave, op, v, [0, u8::MAX.into()]),
-        // What gfx12 adds before it rounds is not known well enough.
-        V_CVT_SR_FP8_F32 if wave.traits.rounds_bytes_by_chance => dither(wave, op, v, fp8),
-        V_CVT_SR_BF8_F32 if wave.traits.rounds_bytes_by_chance => dither(wave, op, v, bf8),
+        V_CVT_SR_FP8_F32 => dither(wave, op, v, fp8),
+        V_CVT_SR_BF8_F32 => dither(wave, op, v, bf8),
         other => Err(Stop::not_modelled(format!("{} is not modelled", other.name()))),
     }
 }
