@@ -239,6 +239,15 @@ def mubuf(f, base):
     return (base | offset | (f.bits(3) << 12 if f.chance(0.4) else 0), second, 0)
 
 
+def mtbuf(f, base):
+    """MUBUF's fields and a format; no literal as an offset, and no tfe, which LLVM 19 lacks here."""
+    low, second, _ = mubuf(f, base)
+    if second >> 24 == 255:
+        second = second & 0xFFFFFF | 124 << 24
+    second &= ~(1 << 21)
+    return (low | (f.bits(7) if f.chance(0.7) else 0) << 19, second, 0)
+
+
 def smem12(f, base):
     """gfx12: a 24-bit offset, scope and temporal hint."""
     offset = 0 if f.chance(0.2) else f.bits(24)
@@ -267,6 +276,12 @@ def vbuffer(f, base):
     tfe = f.chance(0.05) << 22
     vaddr = f.vgpr() if addressing or f.chance(0.3) else 0
     return (base | tfe | soffset, addressing << 30 | 1 << 23 | cache | srsrc << 9 | f.vgpr(), offset << 8 | vaddr)
+
+
+def vbuffer_typed(f, base):
+    """A format in the place of the bit that untyped buffers have set; no tfe, which LLVM 19 lacks here."""
+    low, second, third = vbuffer(f, base)
+    return (low & ~(1 << 22), second & ~(1 << 23) | (f.bits(7) if f.chance(0.7) else 0) << 23, third)
 
 
 def gfx9_ssrc(f):
@@ -528,17 +543,19 @@ FORMATS = {
     "scratch": (0xDC010000, 18, 7, flat, 9),
     "global": (0xDC020000, 18, 7, flat, 6),
     "mubuf": (0xE0000000, 18, 8, mubuf, 6),
+    "mtbuf": (0xE8000000, 15, 4, mtbuf, 24),
 }
 
 # gfx12: the memory formats but DS are encoded anew.
 FORMATS_GFX12 = {
-    **{name: format for name, format in FORMATS.items() if name not in ("smem", "flat", "scratch", "global", "mubuf")},
+    **{name: format for name, format in FORMATS.items() if name not in ("smem", "flat", "scratch", "global", "mubuf", "mtbuf")},
     "matrix": (0xCC400000, 16, 5, matrix, 20),
     "smem": (0xF4000000, 13, 6, smem12, 12),
     "vflat": (0xEC000000, 14, 8, flat12, 6),
     "vscratch": (0xED000000, 14, 8, flat12, 9),
     "vglobal": (0xEE000000, 14, 8, flat12, 7),
     "vbuffer": (0xC4000000, 14, 7, vbuffer, 6),
+    "vbuffer typed": (0xC4200000, 14, 4, vbuffer_typed, 24),
 }
 
 # gfx9, whose vector formats have no wave32.

@@ -253,7 +253,7 @@ impl Text<'_, '_> {
     /// Data and number format of a typed buffer, without what is the default (LLVM's AMDGPUAsmUtils.cpp, namespace
     /// `MTBUFFormat`).
     fn buffer_format(&mut self, format: u8) -> fmt::Result {
-        if self.encoding.unified_formats {
+        if !self.encoding.unified_formats.is_empty() {
             return self.unified_format(format);
         }
         const DATA: [&str; 16] = [
@@ -293,36 +293,15 @@ impl Text<'_, '_> {
         self.f.write_char(']')
     }
 
-    /// The same of gfx10 (LLVM's AMDGPUAsmUtils.cpp, table `UfmtSymbolicGFX10`): the data formats in order, each with
-    /// those number formats that it has.
+    /// The same where both are one number.
     fn unified_format(&mut self, format: u8) -> fmt::Result {
         const NUMBER: [&str; 7] = ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "FLOAT"];
-        // Sets of them, bit per number format.
-        const SMALL: u8 = 0x3f;
-        const ALL: u8 = 0x7f;
-        const WIDE: u8 = 0x70;
-        const DATA: [(&str, u8); 14] = [
-            ("8", SMALL),
-            ("16", ALL),
-            ("8_8", SMALL),
-            ("32", WIDE),
-            ("16_16", ALL),
-            ("10_11_11", ALL),
-            ("11_11_10", ALL),
-            ("10_10_10_2", SMALL),
-            ("2_10_10_10", SMALL),
-            ("8_8_8_8", SMALL),
-            ("32_32", WIDE),
-            ("16_16_16_16", ALL),
-            ("32_32_32", WIDE),
-            ("32_32_32_32", WIDE),
-        ];
         let mut left = match format {
             0 => return self.f.write_str(" format:[BUF_FMT_INVALID]"),
             1 => return Ok(()),
             _ => format - 1,
         };
-        for (data, numbers) in DATA {
+        for (data, numbers) in self.encoding.unified_formats {
             for (index, number) in NUMBER.into_iter().enumerate() {
                 if numbers >> index & 1 == 0 {
                 } else if left == 0 {

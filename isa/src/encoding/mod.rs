@@ -304,8 +304,9 @@ pub(crate) struct Encoding {
     pub(crate) scoped_write_back: bool,
     /// S_WAITCNT's counters.
     pub(crate) wait_counts: WaitCounts,
-    /// Whether typed buffers' data and number format are one number.
-    pub(crate) unified_formats: bool,
+    /// Typed buffers' formats where data and number format are one number, from 1 on: data formats in order, each with
+    /// a set of number formats (UNORM, SNORM, USCALED, SSCALED, UINT, SINT, FLOAT: a bit each).
+    pub(crate) unified_formats: &'static [(&'static str, u8)],
     /// Whether messages are four bits, followed by an operation and a stream.
     pub(crate) message_operations: bool,
 }

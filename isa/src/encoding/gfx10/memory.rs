@@ -229,3 +229,21 @@ pub(super) const MUBUF: &[(u16, Opcode)] = &[
     (134, BUFFER_STORE_D16_FORMAT_XYZ),
     (135, BUFFER_STORE_D16_FORMAT_XYZW),
 ];
+
+/// Typed buffers' formats (LLVM's AMDGPUAsmUtils.cpp, table `UfmtSymbolicGFX10`).
+pub(in crate::encoding) const FORMATS: &[(&str, u8)] = &[
+    ("8", 0x3f),
+    ("16", 0x7f),
+    ("8_8", 0x3f),
+    ("32", 0x70),
+    ("16_16", 0x7f),
+    ("10_11_11", 0x7f),
+    ("11_11_10", 0x7f),
+    ("10_10_10_2", 0x3f),
+    ("2_10_10_10", 0x3f),
+    ("8_8_8_8", 0x3f),
+    ("32_32", 0x70),
+    ("16_16_16_16", 0x7f),
+    ("32_32_32", 0x70),
+    ("32_32_32_32", 0x70),
+];

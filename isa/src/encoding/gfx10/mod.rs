@@ -91,7 +91,7 @@ const fn encoding() -> Encoding {
         short_forms: marked(&[VOP1_LISTS, VOP2_LISTS, &[VOPC]]),
         names: named(&[names9::NAMES, names::NAMES]),
         messages: registers::MESSAGES,
-        unified_formats: true,
+        unified_formats: memory::FORMATS,
         message_operations: true,
         hardware_registers: registers::HARDWARE_REGISTERS,
         mtbuf_high: Field::bits(53, 53),

@@ -393,3 +393,21 @@ pub(in crate::encoding) const MUBUF_GFX11: &[(u16, Opcode)] = &[
     (50, BUFFER_LOAD_LDS_FORMAT_X),
     (80, BUFFER_ATOMIC_CMPSWAP_F32),
 ];
+
+/// Typed buffers' formats (LLVM's AMDGPUAsmUtils.cpp, table `UfmtSymbolicGFX11`).
+pub(in crate::encoding) const FORMATS: &[(&str, u8)] = &[
+    ("8", 0x3f),
+    ("16", 0x7f),
+    ("8_8", 0x3f),
+    ("32", 0x70),
+    ("16_16", 0x7f),
+    ("10_11_11", 0x40),
+    ("11_11_10", 0x40),
+    ("10_10_10_2", 0x33),
+    ("2_10_10_10", 0x3f),
+    ("8_8_8_8", 0x3f),
+    ("32_32", 0x70),
+    ("16_16_16_16", 0x7f),
+    ("32_32_32", 0x70),
+    ("32_32_32_32", 0x70),
+];

@@ -3,6 +3,7 @@
 //! Field positions: RDNA3 ISA document, chapter "Microcode formats"; the same as in tinygrad's
 //! generated `runtime/autogen/amd/rdna3/ins.py`.
 
+use super::gfx9::memory::MTBUF;
 use super::{
     Accumulators, Ds, Encoding, Field, Flat, Format, Mubuf, Rows, Smem, Table, WaitCounts,
     ZeroOffset, dense, marked, named, prefixes, promoted, table,
@@ -57,6 +58,7 @@ static VOP3P: [Option<Opcode>; 128] = dense(&[
 ]);
 static VINTERP: [Option<Opcode>; 128] = dense(&[vector::VINTERP]);
 static VOPD: [Option<Opcode>; 32] = dense(&[vector::VOPD]);
+static MTBUF_TABLE: [Option<Opcode>; 16] = dense(&[MTBUF]);
 static DS: [Option<Opcode>; 256] = dense(&[
     memory::DS,
     memory::DS_SINCE_GFX10,
@@ -90,6 +92,7 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
     tables[Format::Global as usize] = table(24, 18, &GLOBAL);
     tables[Format::Scratch as usize] = table(24, 18, &SCRATCH);
     tables[Format::Mubuf as usize] = table(25, 18, &MUBUF);
+    tables[Format::Mtbuf as usize] = table(18, 15, &MTBUF_TABLE);
     Encoding {
         formats: prefixes(&[
             (0b1_0111_1101, 9, Format::Sop1),
@@ -117,7 +120,7 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
         short_forms: marked(&[VOP1_LISTS, VOP2_LISTS, &[compare::VOPC, compare::VOPC_GFX11]]),
         names: named(&[]),
         messages: registers::MESSAGES,
-        unified_formats: false,
+        unified_formats: memory::FORMATS,
         message_operations: false,
         hardware_registers: registers::HARDWARE_REGISTERS,
         mtbuf_high: Field::NONE,
@@ -155,7 +158,7 @@ const fn encoding(scalar: &'static Scalar) -> Encoding {
             lds: Field::NONE,
         },
         mubuf: BUFFER,
-        mtbuf: BUFFER,
+        mtbuf: Mubuf { format: Field::bits(25, 19), ..BUFFER },
         ds: Ds {
             vdst: Field::bits(63, 56),
             addr: Field::bits(39, 32),

@@ -96,7 +96,7 @@ const fn encoding() -> Encoding {
         short_forms: marked(&[VOP1_LISTS, VOP2_LISTS, &[compare::VOPC]]),
         names: named(&[names::NAMES]),
         messages: registers::MESSAGES,
-        unified_formats: false,
+        unified_formats: memory11::FORMATS,
         message_operations: false,
         hardware_registers: registers::HARDWARE_REGISTERS,
         mtbuf_high: Field::NONE,
@@ -191,5 +191,5 @@ const VBUFFER_FIELDS: Mubuf = Mubuf {
     tfe: Field::bits(22, 22),
     lds: Field::NONE,
     acc: Field::NONE,
-    format: Field::NONE,
+    format: Field::bits(61, 55),
 };

@@ -329,7 +329,7 @@ const fn encoding(lists: &Lists, operations: &'static Tables, variant: &Variant)
         short_forms: marked(&[lists.vop1, lists.vop2, &[VOPC]]),
         names: variant.names,
         messages: registers::MESSAGES,
-        unified_formats: false,
+        unified_formats: &[],
         message_operations: true,
         hardware_registers: variant.hardware_registers,
         mtbuf_high: Field::NONE,
