@@ -145,7 +145,19 @@ impl Backing {
             }
             return;
         }
-        for (index, value) in values.iter_mut().enumerate() {
+        let (pairs, rest) = if pointer.addr().is_multiple_of(8) {
+            values.as_chunks_mut::<2>()
+        } else {
+            (&mut [][..], values)
+        };
+        for (index, pair) in pairs.iter_mut().enumerate() {
+            // SAFETY: `at` checked all the dwords, and the pairs are aligned.
+            let cell = unsafe { AtomicU64::from_ptr(pointer.add(8 * index).cast()) };
+            let value = cell.load(Ordering::Relaxed);
+            *pair = [value as u32, (value >> 32) as u32];
+        }
+        let first = 2 * pairs.len();
+        for (index, value) in (first..).zip(rest) {
             // SAFETY: `at` checked all the dwords, and they are aligned.
             let cell = unsafe { AtomicU32::from_ptr(pointer.add(4 * index).cast()) };
             *value = cell.load(Ordering::Relaxed);
@@ -165,7 +177,17 @@ impl Backing {
             }
             return;
         }
-        for (index, &value) in values.iter().enumerate() {
+        let (pairs, rest) = if pointer.addr().is_multiple_of(8) {
+            values.as_chunks::<2>()
+        } else {
+            (&[][..], values)
+        };
+        for (index, &[low, high]) in pairs.iter().enumerate() {
+            // SAFETY: `at` checked all the dwords, and the pairs are aligned.
+            let cell = unsafe { AtomicU64::from_ptr(pointer.add(8 * index).cast()) };
+            cell.store(u64::from(low) | u64::from(high) << 32, Ordering::Relaxed);
+        }
+        for (index, &value) in (2 * pairs.len()..).zip(rest) {
             // SAFETY: `at` checked all the dwords, and they are aligned.
             let cell = unsafe { AtomicU32::from_ptr(pointer.add(4 * index).cast()) };
             cell.store(value, Ordering::Relaxed);

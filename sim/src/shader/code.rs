@@ -8,6 +8,7 @@ use crate::memory::{Access, MemoryFault, View};
 use amdgpu_isa::{DecodeError, Instruction, Target};
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -135,10 +136,19 @@ struct Page {
 }
 
 /// What a slot holds.
-struct Decoded {
+pub(super) struct Decoded {
     /// The instruction's, here to be known before the rest of it.
-    size: u64,
+    pub(super) size: u64,
     op: Box<Op>,
+}
+
+impl Deref for Decoded {
+    type Target = Op;
+
+    #[inline(always)]
+    fn deref(&self) -> &Op {
+        &self.op
+    }
 }
 
 impl Page {
@@ -185,20 +195,19 @@ impl<'a> Code<'a> {
         self.current = (u64::MAX, 0);
     }
 
-    /// The instruction at `pc`, and its size.
+    /// The instruction at `pc`.
     #[inline]
-    pub(super) fn at(&mut self, pc: u64, memory: &mut View) -> Result<(&Op, u64), Stop> {
+    pub(super) fn at(&mut self, pc: u64, memory: &mut View) -> Result<&Decoded, Stop> {
         let number = pc / PAGE;
         if self.current.0 != number {
             self.turn_to(number, memory);
         }
         let slot = (pc % PAGE / 4) as usize;
         let code = &*self;
-        let decoded = match code.pages[code.current.1].slots[slot].get() {
-            Some(decoded) => decoded,
-            None => code.fill(pc, slot, memory)?,
-        };
-        Ok((&decoded.op, decoded.size))
+        match code.pages[code.current.1].slots[slot].get() {
+            Some(decoded) => Ok(decoded),
+            None => code.fill(pc, slot, memory),
+        }
     }
 
     #[cold]

@@ -4,13 +4,14 @@
     reason = "calls the copy compiled for host extensions once these were found"
 )]
 
-use super::code::Op;
+use super::code::{Handler, Op};
 use super::place::{Place, Scratch};
 use super::runs::{RUN, RUNS, all_rise};
 use super::scalar::mismatch;
 use super::transfer::{self, Registers, Transfer};
 use super::vector::for_host;
 use super::wave::{Env, LANES, NULL, Step, Stop, Wave};
+use crate::memory::Access;
 use amdgpu_isa::{Fields, Opcode, Src};
 
 for_host!(global, global_body);
@@ -39,14 +40,6 @@ fn global_body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     for half in 0..wave.halves {
         let mask = wave.exec_half(half);
         if mask == 0 {
-            continue;
-        }
-        if mask == u32::MAX
-            && !thread
-            && let Some((dwords, access)) = transfer.dwords()
-            && let Some(firsts) = firsts_of_rising(wave, register, saddr, offset, half, 4 * dwords)
-            && transfer::rising(wave, env, dwords, access, registers, half, firsts)
-        {
             continue;
         }
         let mut addresses = [0u64; LANES];
@@ -111,6 +104,61 @@ fn firsts_of_rising(
         0
     };
     Some(firsts.map(|first| base.wrapping_add(first).wrapping_add_signed(offset.into())))
+}
+
+/// Dword loads and stores of GLOBAL whose lanes are all active and come in runs of neighbours; others go to `global`.
+#[inline(always)]
+fn global_dwords<const DWORDS: usize>(
+    wave: &mut Wave,
+    op: &Op,
+    env: &mut Env<'_>,
+    access: Access,
+) -> Step {
+    let Fields::Flat { vdst, addr, data, saddr, offset, glc, acc, .. } = op.instruction.fields
+    else {
+        return mismatch(op);
+    };
+    let step = 4 * DWORDS as u32;
+    let mut firsts = [[0; RUNS]; 2];
+    for half in 0..wave.halves {
+        if wave.exec_half(half) != u32::MAX {
+            return global(wave, op, env);
+        }
+        match firsts_of_rising(wave, addr.into(), saddr, offset, half, step) {
+            Some(found) => firsts[half] = found,
+            None => return global(wave, op, env),
+        }
+    }
+    let registers = Registers::named(wave, vdst, data, acc, glc);
+    match transfer::rising::<DWORDS>(wave, env, access, registers, &firsts) {
+        true => Ok(()),
+        false => global(wave, op, env),
+    }
+}
+
+/// What executes an operation of GLOBAL.
+pub(super) fn global_handler(opcode: Opcode) -> Handler {
+    macro_rules! alone {
+        ($dwords:literal, $access:expr) => {{
+            #[inline(always)]
+            fn body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
+                global_dwords::<$dwords>(wave, op, env, $access)
+            }
+            for_host!(alone, body);
+            alone
+        }};
+    }
+    match opcode {
+        Opcode::GLOBAL_LOAD_B32 => alone!(1, Access::Read),
+        Opcode::GLOBAL_LOAD_B64 => alone!(2, Access::Read),
+        Opcode::GLOBAL_LOAD_B96 => alone!(3, Access::Read),
+        Opcode::GLOBAL_LOAD_B128 => alone!(4, Access::Read),
+        Opcode::GLOBAL_STORE_B32 => alone!(1, Access::Write),
+        Opcode::GLOBAL_STORE_B64 => alone!(2, Access::Write),
+        Opcode::GLOBAL_STORE_B96 => alone!(3, Access::Write),
+        Opcode::GLOBAL_STORE_B128 => alone!(4, Access::Write),
+        _ => global,
+    }
 }
 
 /// SCRATCH: an offset into the lane's own memory.

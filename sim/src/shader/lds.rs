@@ -58,12 +58,22 @@ impl Lds {
                     let (dwords, _) = bytes.as_chunks();
                     *values = lanes!(RUN, |lane| u32::from_le_bytes(dwords[lane]));
                 }
-                _ => {
-                    for (value, address) in values.iter_mut().zip(base) {
-                        *value = self.load32(address.wrapping_add(offset));
-                    }
-                }
+                _ => self.load_scattered(base, offset, values),
             }
+        }
+    }
+
+    #[inline(never)]
+    fn load_scattered(&self, base: &[u32; RUN], offset: u32, values: &mut [u32; RUN]) {
+        for (value, address) in values.iter_mut().zip(base) {
+            *value = self.load32(address.wrapping_add(offset));
+        }
+    }
+
+    #[inline(never)]
+    fn store_scattered(&mut self, base: &[u32; RUN], offset: u32, values: &[u32; RUN]) {
+        for (value, address) in values.iter().zip(base) {
+            self.store32(address.wrapping_add(offset), *value);
         }
     }
 
@@ -81,11 +91,7 @@ impl Lds {
                         *dword = value.to_le_bytes();
                     }
                 }
-                _ => {
-                    for (value, address) in values.iter().zip(base) {
-                        self.store32(address.wrapping_add(offset), *value);
-                    }
-                }
+                _ => self.store_scattered(base, offset, values),
             }
         }
     }

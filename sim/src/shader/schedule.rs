@@ -442,8 +442,8 @@ fn execute(
     while wave.executed < end {
         let pc = wave.pc;
         let stop = match code.at(pc, env.memory) {
-            Ok((op, size)) => {
-                wave.pc = pc + size;
+            Ok(op) => {
+                wave.pc = pc + op.size;
                 wave.executed += 1;
                 watch.before(wave, pc, op);
                 let step = match wave.indexes {

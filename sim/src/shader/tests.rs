@@ -115,7 +115,7 @@ impl Rig {
         let mut memory = View::new(space);
         let cache = InstructionCache::default();
         let mut code = Code::new(self.target, &self.launch, &cache);
-        let (op, _) = code.at(CODE, &mut memory)?;
+        let op = code.at(CODE, &mut memory)?;
         let mut env = Env {
             memory: &mut memory,
             lds: &mut self.lds,

@@ -210,42 +210,42 @@ fn small(env: &mut Env<'_>, place: Place, bits: u32, signed: bool) -> Result<u32
     Ok(if signed { ((value << spare) as i32 >> spare) as u32 } else { value })
 }
 
-/// The dword transfers of all lanes, in runs whose dwords follow each other in memory from the `firsts` on; false when a
-/// run does not lie in one mapping. Then nothing was loaded, and what was stored will be stored again.
+/// Dword transfers of all lanes, in runs whose dwords follow each other in memory from the `firsts` of each pass on;
+/// false when a run does not lie in one mapping. Then nothing was loaded, and what was stored will be stored again.
 #[inline(always)]
-pub(super) fn rising(
+pub(super) fn rising<const DWORDS: usize>(
     wave: &mut Wave,
     env: &mut Env<'_>,
-    dwords: u32,
     access: Access,
     registers: Registers,
-    half: usize,
-    firsts: [u64; RUNS],
+    firsts: &[[u64; RUNS]; 2],
 ) -> bool {
-    let dwords = dwords as usize;
-    let bytes = (4 * RUN * dwords) as u64;
-    let mut memory = [0; 4 * LANES];
-    for (&first, run) in firsts.iter().zip(0..) {
-        let Some(window) = env.memory.window(first, bytes, access) else { return false };
-        let memory = &mut memory[RUN * dwords * run..][..RUN * dwords];
-        if access == Access::Read {
-            window.load_dwords(first, memory);
-        } else if dwords == 1 {
-            window.store_dwords(first, &wave.row(registers.data, half)[RUN * run..][..RUN]);
-        } else {
-            for dword in 0..dwords {
+    let bytes = (4 * RUN * DWORDS) as u64;
+    let mut memory = [[[0u32; DWORDS]; LANES]; 2];
+    for half in 0..wave.halves {
+        if access == Access::Write {
+            for dword in 0..DWORDS {
                 let row = wave.row(registers.data + dword, half);
-                for lane in 0..RUN {
-                    memory[lane * dwords + dword] = row[RUN * run + lane];
+                for lane in 0..LANES {
+                    memory[half][lane][dword] = row[lane];
                 }
             }
-            window.store_dwords(first, memory);
+        }
+        let (runs, _) = memory[half].as_chunks_mut::<RUN>();
+        for (run, &first) in runs.iter_mut().zip(&firsts[half]) {
+            let Some(window) = env.memory.window(first, bytes, access) else { return false };
+            match access {
+                Access::Write => window.store_dwords(first, run.as_flattened()),
+                _ => window.load_dwords(first, run.as_flattened_mut()),
+            }
         }
     }
     if access == Access::Read {
-        for dword in 0..dwords {
-            *wave.row_mut(registers.destination + dword, half) =
-                lanes!(|lane| memory[lane * dwords + dword]);
+        for half in 0..wave.halves {
+            for dword in 0..DWORDS {
+                *wave.row_mut(registers.destination + dword, half) =
+                    lanes!(|lane| memory[half][lane][dword]);
+            }
         }
     }
     true

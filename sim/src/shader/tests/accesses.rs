@@ -67,7 +67,7 @@ fn compare(target: Target, wave32: bool, listing: &str) -> usize {
         let mut memory_view = View::new(space);
         let cache = InstructionCache::default();
         let mut code = Code::new(target, &rig.launch, &cache);
-        let Ok((op, _)) = code.at(CODE, &mut memory_view) else { continue };
+        let Ok(op) = code.at(CODE, &mut memory_view) else { continue };
         let mut accesses = Accesses::default();
         collect(&rig.wave, op, &rig.launch, &mut accesses);
         let mut env = Env {

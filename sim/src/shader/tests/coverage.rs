@@ -168,7 +168,7 @@ impl Bench {
         let mut memory = View::new(Arc::clone(&self.space));
         let cache = InstructionCache::default();
         let mut code = Code::new(self.target, &self.launch, &cache);
-        let Ok((op, _)) = code.at(CODE, &mut memory) else { return false };
+        let Ok(op) = code.at(CODE, &mut memory) else { return false };
         wave.pc = CODE + u64::from(op.instruction.size);
         wave.executed = 1;
         let mut env = Env {
