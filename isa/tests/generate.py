@@ -468,8 +468,9 @@ def gfx9_buffer(bits):
     return make
 
 def gfx10_smem(f, base):
-    """The policy bits glc and dlc at 16 and 14."""
+    """The policy bits glc and dlc at 16 and 14, null at 125."""
     low, second, _ = smem(f, base)
+    second += (second >> 25 == 124) << 25
     cache = f.chance(0.3) << 16 | f.chance(0.3) << 14
     return (low & ~0x6000 | cache, second, 0)
 

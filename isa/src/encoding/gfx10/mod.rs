@@ -106,7 +106,7 @@ const fn encoding() -> Encoding {
             th: Field::NONE,
             scope: Field::NONE,
             choice: None,
-            zero_offset: ZeroOffset::Alone,
+            zero_offset: ZeroOffset::Never,
         },
         flat: Flat {
             dwords: 2,
