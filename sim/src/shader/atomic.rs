@@ -326,6 +326,9 @@ pub(super) fn of(opcode: Opcode) -> Option<(Function, u32)> {
         FLAT_ATOMIC_PK_ADD_BF16 | GLOBAL_ATOMIC_PK_ADD_BF16 | BUFFER_ATOMIC_PK_ADD_BF16 => {
             (AddBFloats, 32)
         }
+        FLAT_ATOMIC_CMPSWAP_F64 | GLOBAL_ATOMIC_CMPSWAP_F64 | BUFFER_ATOMIC_CMPSWAP_F64 => {
+            (CompareSwapFloat, 64)
+        }
         FLAT_ATOMIC_ADD_F64 | GLOBAL_ATOMIC_ADD_F64 | BUFFER_ATOMIC_ADD_F64 => (AddFloat, 64),
         FLAT_ATOMIC_MIN_F64 | GLOBAL_ATOMIC_MIN_F64 | BUFFER_ATOMIC_MIN_F64 => (MinFloat, 64),
         FLAT_ATOMIC_MAX_F64 | GLOBAL_ATOMIC_MAX_F64 | BUFFER_ATOMIC_MAX_F64 => (MaxFloat, 64),
