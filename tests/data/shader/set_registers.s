@@ -22,6 +22,11 @@ s_and_b32 s11, vcc_lo, exec_lo
 s_or_b32 s10, s10, s11
 s_and_saveexec_b32 s12, s10
 global_store_b32 v1, v2, s[8:9]
+; Such a mask, kept in a lane of a VGPR.
+s_and_not1_b32 s10, s31, exec_lo
+v_writelane_b32 v10, s10, 2
+v_readlane_b32 s13, v10, 2
+s_or_b32 exec_lo, exec_lo, s13
 s_mov_b32 exec_lo, s6
 ; Halves and bytes.
 v_mov_b32 v3, 0x1234

@@ -20,13 +20,15 @@
 //! - Waits (`s_waitcnt`) and cache operations that are missing beside an atomic or a barrier; races of lanes of one wave;
 //!   races of dispatches, queues, or with the host. Scratch is not looked at, nor is what no address tells of: data that
 //!   the loads into LDS move there.
+//! - A wave that comes after more than 1024 others by atomic operations comes after all.
 //! - Of more than two unordered readers of a byte, the first and the last are remembered.
 //! - An atomic operation on a word orders more than the program may count on: each counts as acquire and release,
 //!   whatever its order.
-//! - Values are set or unset a register and lane at a time: one that is set in part, as a half by a load of 16 bits, is set. An
-//!   operation that takes bits from several registers (AND, OR, V_PERM, packing) gives a set value when one of them is
-//!   set; one across lanes (DPP, permutations, matrices) when any lane is. Memory, LDS and scratch hold set values
-//!   only, but for LDS never written.
+//! - Values of vector registers are set or unset a register and lane at a time: one that is set in part, as a half by a
+//!   load of 16 bits, is set. An operation that takes bits from several registers (AND, OR, V_PERM, packing) gives a set
+//!   value when one of them is set; one across lanes (DPP, permutations, matrices) when any lane is. Scalar registers
+//!   are followed bit by bit where lane masks are made; set in part, they count as set elsewhere. Memory, LDS and scratch hold set values only, but for LDS never
+//!   written.
 //!
 //! Flags in LDS that waves poll by plain loads are told as races: nothing in the machine code says that they are meant.
 

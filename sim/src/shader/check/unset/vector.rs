@@ -72,7 +72,8 @@ impl Step<'_> {
             }
             Some(register) => self.rows(register, dwords),
             None if kind == OperandKind::Mask => self.mask(source.0) | !self.all_lanes(),
-            None => whole(self.operand(source, kind) == ALL),
+            // A lane mask may be set in part, and is kept in lanes as it is.
+            None => whole((source.0..).take(dwords.into()).all(|code| self.bits(code) != 0)),
         }
     }
 
