@@ -182,7 +182,7 @@ impl Shape {
             return (m / groups, n + SIZE * (m % groups), 0);
         }
         let part = SIZE / groups;
-        let group = m / 8 | m / 4 % 2 * 2 % groups;
+        let group = (m / 8) | (m / 4 % 2 * 2 % groups);
         let (lane, index) = (n + SIZE * group, m % part);
         match self.result {
             Result32::Single | Result32::Integer => (index, lane, 0),

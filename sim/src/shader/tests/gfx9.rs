@@ -361,5 +361,6 @@ fn operations_that_are_refused() {
         S_SCRATCH_STORE_B64: gfx906 gfx908 gfx90a gfx942 gfx950
         S_SETVSKIP: gfx906 gfx908 gfx90a gfx942 gfx950
         V_CVT_PKACCUM_U8_F32: gfx906 gfx908 gfx90a gfx942 gfx950
-        V_SCREEN_PARTITION_4SE_B32: gfx906 gfx908 gfx90a gfx942 gfx950"#]].assert_eq(&lines.join("\n"));
+        V_SCREEN_PARTITION_4SE_B32: gfx906 gfx908 gfx90a gfx942 gfx950"#]]
+    .assert_eq(&lines.join("\n"));
 }

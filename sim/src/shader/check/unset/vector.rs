@@ -220,7 +220,8 @@ impl Step<'_> {
                 let mask = if across { ALL } else { self.wave.exec() };
                 self.set_rows(vdst.into(), info.dst.dwords(wave32), mask, set);
             }
-            Fields::Matrix { vdst, src, .. } => {
+            Fields::Matrix { vdst, src, cbsz, blgp, .. } => {
+                let info = OpInfo { src: opcode.matrix_sources(cbsz, blgp), ..info };
                 let moves =
                     matches!(opcode, Opcode::V_ACCVGPR_READ_B32 | Opcode::V_ACCVGPR_WRITE_B32);
                 let (mask, set) = match moves {
