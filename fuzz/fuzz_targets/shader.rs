@@ -21,7 +21,7 @@ const PAGE: u64 = 4096;
 
 /// Generations that the shader core executes and no board is of: a board like theirs, and their number.
 const OTHERS: &[(&str, Option<u32>)] =
-    &[("gfx90a", Some(90_008)), ("gfx90a", Some(90_402)), ("gfx90a", Some(90_500)), ("gfx1151", Some(100_300))];
+    &[("gfx90a", Some(90_008)), ("gfx90a", Some(90_402)), ("gfx90a", Some(90_500))];
 
 /// Kills the waves after so many looks, of which there is one a time slice of a wave.
 struct Watchdog(AtomicU32);
