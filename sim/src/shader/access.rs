@@ -6,7 +6,7 @@ use super::code::Op;
 use super::finding::{AccessKind, Space};
 use super::place::{Place, Scratch};
 use super::smem;
-use super::transfer;
+use super::transfer::{self, Transfer};
 use super::wave::{LANES, M0, NULL, Wave};
 use amdgpu_isa::{Fields, Flags, Opcode};
 
@@ -75,7 +75,7 @@ pub(super) fn collect(wave: &Wave, op: &Op, launch: &Launch, accesses: &mut Acce
             accesses.coherent = glc || dlc || scope != 0;
             for half in 0..wave.halves {
                 let Ok(places) = buffer::places(wave, op, half) else { return };
-                let bytes = buffer::size(op.instruction.opcode);
+                let Ok(bytes) = buffer::extent(wave, op) else { return };
                 for (lane, place) in active(wave, half, places) {
                     accesses.push_place(lane, place, bytes);
                 }
@@ -104,7 +104,8 @@ fn flat(wave: &Wave, op: &Op, launch: &Launch, accesses: &mut Accesses) {
     let Fields::Flat { addr, saddr, offset, sve, .. } = op.instruction.fields else { return };
     let opcode = op.instruction.opcode;
     let name = opcode.name();
-    if transfer::of(opcode).is_none() {
+    // Blocks have holes.
+    if matches!(transfer::of(opcode), None | Some(Transfer::LoadBlock | Transfer::StoreBlock)) {
         accesses.kind = None;
         return;
     }

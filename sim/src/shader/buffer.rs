@@ -1,30 +1,40 @@
-//! MUBUF: untyped buffers.
+//! MUBUF and MTBUF: buffers.
 
 use super::code::Op;
+use super::format;
 use super::generation::Buffers;
 use super::place::Place;
 use super::scalar::mismatch;
+use super::staged;
 use super::transfer::{self, Registers, Transfer};
 use super::wave::{Env, LANES, Step, Stop, Wave};
 use amdgpu_isa::{Fields, Opcode};
 
 /// A buffer resource descriptor (RDNA3 ISA document, 10.3 "Buffer resource descriptor"; "Vega 7nm" ISA document,
-/// "Buffer Resource Descriptor").
+/// "Buffer Resource Descriptor"; Mesa's `gfx10-rsrc.json`, `gfx11-rsrc.json`, `SQ_BUF_RSRC_WORD*`).
 struct Descriptor {
     base: u64,
     stride: u64,
     records: u64,
     bounds: Bounds,
-    /// Lanes whose dwords are neighbours in memory, when addresses are swizzled.
-    swizzle: Option<u64>,
+    swizzle: Option<Swizzle>,
     /// Whether the lane's number adds to the index.
     adds_lane: bool,
+}
+
+/// Swizzled addresses: elements of neighbouring records are neighbours in memory.
+#[derive(Clone, Copy)]
+struct Swizzle {
+    /// Records that are interleaved (INDEX_STRIDE).
+    records: u64,
+    /// Bytes of an element.
+    element: u64,
 }
 
 /// What is beyond a buffer's end.
 #[derive(Clone, Copy)]
 enum Bounds {
-    /// OOB_SELECT of gfx10 and gfx11.
+    /// OOB_SELECT of gfx10 and later.
     Selected(u32),
     /// gfx9: offsets from NUM_RECORDS on, or of swizzled records the indices.
     Records,
@@ -33,43 +43,48 @@ enum Bounds {
 impl Descriptor {
     fn read(wave: &Wave, first: u8) -> Result<Descriptor, Stop> {
         let word = |index: u8| wave.sgpr(first + index);
-        let descriptor = Descriptor {
-            base: u64::from(word(0)) | u64::from(word(1) & 0xffff) << 32,
-            stride: u64::from(word(1) >> 16 & 0x3fff),
-            records: word(2).into(),
-            bounds: Bounds::Selected(word(3) >> 28 & 3),
-            swizzle: None,
-            adds_lane: word(3) >> 23 & 1 != 0,
+        let buffers = wave.traits.buffers;
+        let adds_lane = word(3) >> 23 & 1 != 0;
+        let stride = u64::from(word(1) >> 16 & 0x3fff);
+        // The data format's bits are 17:14 of the stride when the lane's number adds to the index (gfx9); later
+        // documents do not say.
+        let more = u64::from(if adds_lane { word(3) >> 15 & 0xf } else { 0 });
+        if more != 0 && buffers != Buffers::Gfx9 {
+            return Err(Stop::not_modelled(
+                "a buffer with ADD_TID_ENABLE and a format is not modelled",
+            ));
+        }
+        // From gfx11 on there are elements of 4, 8 and 16 bytes.
+        let element = match (word(1) >> 30, buffers) {
+            (0, _) => None,
+            (enabled, Buffers::Gfx11) => Some(2 << enabled),
+            (enabled, _) => (enabled & 2 != 0).then_some(4),
         };
-        if wave.traits.buffers != Buffers::Gfx11 {
-            // SWIZZLE_ENABLE is bit 31, and INDEX_STRIDE says 8, 16, 32 or 64; elements are dwords.
-            if descriptor.adds_lane && descriptor.stride != 0 {
-                return Err(Stop::not_modelled(
-                    "a buffer with ADD_TID_ENABLE and a stride is not modelled",
-                ));
-            }
-            let swizzled = word(1) >> 31 != 0;
-            return Ok(Descriptor {
-                bounds: match wave.traits.buffers {
-                    Buffers::Gfx9 => Bounds::Records,
-                    _ => descriptor.bounds,
-                },
-                swizzle: swizzled.then(|| 8 << (word(3) >> 21 & 3)),
-                ..descriptor
-            });
-        }
-        if word(1) >> 30 != 0 {
-            return Err(Stop::not_modelled("a buffer with swizzled addresses is not modelled"));
-        }
-        if descriptor.adds_lane {
-            return Err(Stop::not_modelled("a buffer with ADD_TID_ENABLE is not modelled"));
-        }
-        Ok(descriptor)
+        let records = 8 << (word(3) >> 21 & 3);
+        Ok(Descriptor {
+            base: u64::from(word(0)) | u64::from(word(1) & 0xffff) << 32,
+            stride: stride | more << 14,
+            records: word(2).into(),
+            bounds: match buffers {
+                Buffers::Gfx9 => Bounds::Records,
+                _ => Bounds::Selected(word(3) >> 28 & 3),
+            },
+            swizzle: element.map(|element| Swizzle { records, element }),
+            adds_lane,
+        })
     }
 
     /// Where an access goes; beyond the end, nowhere.
     fn place(&self, index: u64, offset: u64, scalar: u64, size: u64) -> Place {
-        let linear = index.wrapping_mul(self.stride).wrapping_add(offset);
+        let at = match self.swizzle {
+            None => index.wrapping_mul(self.stride).wrapping_add(offset),
+            // Groups of records, in them elements of the records in turn.
+            Some(Swizzle { records, element }) => (index / records)
+                .wrapping_mul(self.stride)
+                .wrapping_add(offset / element * element)
+                .wrapping_mul(records)
+                .wrapping_add(index % records * element + offset % element),
+        };
         let outside = match self.bounds {
             Bounds::Selected(0) => {
                 index >= self.records || self.stride != 0 && offset + size > self.stride
@@ -79,21 +94,13 @@ impl Descriptor {
             }
             Bounds::Selected(1) => index >= self.records,
             Bounds::Selected(2) => self.records == 0,
-            Bounds::Selected(_) => linear + size > self.records,
+            Bounds::Selected(_) => at.saturating_add(size) > self.records,
             Bounds::Records if self.stride != 0 && self.swizzle.is_some() => index >= self.records,
-            Bounds::Records => linear + size > self.records.saturating_sub(scalar),
+            Bounds::Records => at.saturating_add(size) > self.records.saturating_sub(scalar),
         };
         if outside {
             return Place::Nowhere;
         }
-        let at = match self.swizzle {
-            None => linear,
-            // Groups of records, in them dwords of the records in turn.
-            Some(lanes) => {
-                let dword = (index / lanes).wrapping_mul(self.stride) + offset / 4 * 4;
-                dword.wrapping_mul(lanes) + index % lanes * 4 + offset % 4
-            }
-        };
         Place::Memory(self.base.wrapping_add(scalar).wrapping_add(at))
     }
 }
@@ -112,6 +119,25 @@ pub(super) fn size(opcode: Opcode) -> u64 {
     }
 }
 
+/// The dword of the descriptor that has the format.
+fn last(wave: &Wave, op: &Op) -> u32 {
+    match op.instruction.fields {
+        Fields::Mubuf { srsrc, .. } => wave.sgpr(srsrc + 3),
+        _ => 0,
+    }
+}
+
+/// Bytes that a buffer's instruction touches.
+pub(super) fn extent(wave: &Wave, op: &Op) -> Result<u64, Stop> {
+    let staged = staged::of(&op.instruction);
+    Ok(match (format::of(wave, op, last(wave, op))?, staged) {
+        (Some(typed), _) => typed.size(),
+        (_, Some(Transfer::Load(dwords))) => 4 * u64::from(dwords),
+        (_, Some(Transfer::LoadSmall { bits, .. })) => u64::from(bits / 8),
+        _ => size(op.instruction.opcode),
+    })
+}
+
 /// Where the lanes of a pass access memory; those that are off, nowhere.
 pub(super) fn places(wave: &Wave, op: &Op, half: usize) -> Result<[Place; LANES], Stop> {
     let Fields::Mubuf { vaddr, srsrc, soffset, offset, offen, idxen, .. } = op.instruction.fields
@@ -120,7 +146,7 @@ pub(super) fn places(wave: &Wave, op: &Op, half: usize) -> Result<[Place; LANES]
     };
     let descriptor = Descriptor::read(wave, srsrc)?;
     let scalar = u64::from(wave.s32(soffset, op.constants[0]));
-    let size = size(op.instruction.opcode);
+    let size = extent(wave, op)?;
     let index_register = usize::from(vaddr);
     let offset_register = index_register + usize::from(idxen);
     let mask = wave.exec_half(half);
@@ -134,9 +160,12 @@ pub(super) fn places(wave: &Wave, op: &Op, half: usize) -> Result<[Place; LANES]
         let offset = u64::from(own) + u64::from(offset);
         let thread = if descriptor.adds_lane { (LANES * half + lane) as u64 } else { 0 };
         let index = u64::from(index) + thread;
-        if descriptor.swizzle.is_some() && offset % 4 + size > 4 {
+        if descriptor
+            .swizzle
+            .is_some_and(|Swizzle { element, .. }| offset % element + size > element)
+        {
             return Err(Stop::not_modelled(
-                "an access to a buffer with swizzled addresses that is wider than a dword is not modelled",
+                "an access to a buffer with swizzled addresses that is wider than an element is not modelled",
             ));
         }
         *place = descriptor.place(index, offset, scalar, size);
@@ -166,11 +195,19 @@ pub(super) fn run(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     if tfe {
         return Err(Stop::not_modelled("texture fail enable on a buffer is not modelled"));
     }
+    let typed = format::of(wave, op, last(wave, op))?;
+    let staged = staged::of(&op.instruction);
     let registers = Registers::named(wave, vdata, vdata, acc, glc);
     for half in 0..wave.halves {
         let places = places(wave, op, half)?;
         let mask = wave.exec_half(half);
-        transfer::execute(wave, op, env, registers, half, mask, &places)?;
+        if let Some(typed) = &typed {
+            typed.execute(wave, env, registers, half, mask, &places)?;
+        } else if let Some(transfer) = staged {
+            staged::execute(wave, op, env, transfer, half, mask, &places)?;
+        } else {
+            transfer::execute(wave, op, env, registers, half, mask, &places)?;
+        }
     }
     Ok(())
 }

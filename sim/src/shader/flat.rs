@@ -8,6 +8,7 @@ use super::code::{Handler, Op};
 use super::place::{Place, Scratch};
 use super::runs::{RUN, RUNS, all_rise};
 use super::scalar::mismatch;
+use super::staged;
 use super::transfer::{self, Registers, Transfer};
 use super::vector::for_host;
 use super::wave::{Env, LANES, NULL, Step, Stop, Wave};
@@ -30,7 +31,11 @@ fn global_body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         // Host and device memory are one here: no cache can be stale.
         return Ok(());
     }
-    let transfer = transfer::of(op.instruction.opcode).ok_or_else(|| unmodelled(op))?;
+    if matches!(op.instruction.opcode, Opcode::GLOBAL_LOAD_TR_B64 | Opcode::GLOBAL_LOAD_TR_B128) {
+        return transpose(wave, op, env);
+    }
+    let staged = staged::of(&op.instruction);
+    let transfer = staged.or(transfer::of(op.instruction.opcode)).ok_or_else(|| unmodelled(op))?;
     let registers = Registers::named(wave, vdst, data, acc, glc);
     let thread = matches!(
         op.instruction.opcode,
@@ -62,9 +67,66 @@ fn global_body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
                 addresses[lane] = address.wrapping_add_signed(offset.into());
             }
         }
-        if !transfer::in_one_mapping(wave, env, transfer, registers, half, mask, &addresses) {
+        if staged.is_some() {
+            let places = addresses.map(Place::Memory);
+            staged::execute(wave, op, env, transfer, half, mask, &places)?;
+        } else if !transfer::in_one_mapping(wave, env, transfer, registers, half, mask, &addresses)
+        {
             let places = addresses.map(Place::Memory);
             transfer::execute(wave, op, env, registers, half, mask, &places)?;
+        }
+    }
+    Ok(())
+}
+
+/// `global_load_tr_b64`, `global_load_tr_b128`: each lane loads eight bytes or halves in a row and gets those of one
+/// column from eight lanes.
+///
+/// No document says from which, but measurements on gfx1201 in wave32 (tessera's "RDNA3/RDNA4 WMMA fragment layout", 8,
+/// of halves; madllama's `bench/global_load_tr_contract.md`, function `trperm`, of bytes): lane 8 g + c has elements c of
+/// the group's eight lanes of halves, and of bytes those of lanes 16 (g / 2) + 4 (g mod 2) + 0 to 3 and + 8 to 11.
+fn transpose(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
+    let Fields::Flat { vdst, addr, saddr, offset, .. } = op.instruction.fields else {
+        return mismatch(op);
+    };
+    let name = op.instruction.opcode.name();
+    if wave.halves != 1 {
+        let text = format!("{name} in wave64, whose layout nothing tells, is not modelled");
+        return Err(Stop::not_modelled(text));
+    }
+    if wave.exec_half(0) != u32::MAX {
+        return Err(Stop::not_modelled(format!("{name} with inactive lanes is not modelled")));
+    }
+    let bytes = if op.instruction.opcode == Opcode::GLOBAL_LOAD_TR_B64 { 1 } else { 2 };
+    let register = usize::from(addr);
+    let mut loaded = [[0u16; 8]; LANES];
+    for (lane, elements) in loaded.iter_mut().enumerate() {
+        let low = u64::from(wave.lane(register, lane));
+        let base = if saddr == Src::NULL {
+            low | u64::from(wave.lane(register + 1, lane)) << 32
+        } else {
+            wave.sgpr64(saddr.0 as u8).wrapping_add(low)
+        };
+        let place = Place::Memory(base.wrapping_add_signed(offset.into()));
+        for (dword, elements) in elements.chunks_mut(4 / bytes).enumerate() {
+            let value = place.load32(env, 4 * dword as u32)?;
+            for (index, element) in elements.iter_mut().enumerate() {
+                *element = (value >> (8 * bytes * index)) as u16 & (u16::MAX >> (16 - 8 * bytes));
+            }
+        }
+    }
+    for lane in 0..LANES {
+        let (group, column) = (lane / 8, lane % 8);
+        for element in 0..8 {
+            let from = match bytes {
+                1 => 16 * (group / 2) + 4 * (group % 2) + 8 * (element / 4) + element % 4,
+                _ => 8 * group + element,
+            };
+            let (register, shift) = (element * bytes / 4, 8 * (element * bytes % 4));
+            let register = usize::from(vdst) + register;
+            let old =
+                wave.lane(register, lane) & !(u32::from(u16::MAX >> (16 - 8 * bytes)) << shift);
+            wave.set_lane(register, lane, old | u32::from(loaded[from][column]) << shift);
         }
     }
     Ok(())
@@ -181,7 +243,9 @@ pub(super) fn scratch(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
             let own = if sve { wave.row(addr.into(), half)[lane] } else { 0 };
             Scratch::new(wave, 32 * half + lane, base.wrapping_add(own))
         });
-        if !scratch_dwords(wave, op, env, registers, half, mask, &lanes) {
+        if let Some(transfer) = staged::of(&op.instruction) {
+            staged::execute(wave, op, env, transfer, half, mask, &lanes.map(Place::Scratch))?;
+        } else if !scratch_dwords(wave, op, env, registers, half, mask, &lanes) {
             let places = lanes.map(Place::Scratch);
             transfer::execute(wave, op, env, registers, half, mask, &places)?;
         }
@@ -224,6 +288,7 @@ pub(super) fn flat(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
     let Fields::Flat { vdst, addr, data, offset, glc, acc, .. } = op.instruction.fields else {
         return mismatch(op);
     };
+    let staged = staged::of(&op.instruction);
     let transfer = transfer::of(op.instruction.opcode).ok_or_else(|| unmodelled(op))?;
     let registers = Registers::named(wave, vdst, data, acc, glc);
     let register = usize::from(addr);
@@ -237,6 +302,10 @@ pub(super) fn flat(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         let places: [Place; LANES] = std::array::from_fn(|lane| {
             Place::of_flat(wave, env, 32 * half + lane, addresses[lane])
         });
+        if let Some(transfer) = staged {
+            staged::execute(wave, op, env, transfer, half, mask, &places)?;
+            continue;
+        }
         let in_memory = (0..LANES)
             .all(|lane| mask >> lane & 1 == 0 || matches!(places[lane], Place::Memory(_)));
         if !(in_memory

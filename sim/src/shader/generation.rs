@@ -9,6 +9,7 @@ use amdgpu_isa::{Generation, Target};
 pub(super) enum Register {
     Mode,
     Status,
+    /// TRAPSTS, EXCP_FLAG_PRIV.
     TrapStatus,
     VgprAllocation,
     LdsAllocation,
@@ -27,7 +28,66 @@ pub(super) enum Register {
     CyclesLow,
     /// Its bits 63:32.
     CyclesHigh,
+    /// STATUS of gfx12.
+    StatusGfx12,
+    /// What a trap handler saves and restores.
+    StatePriv,
+    /// Arithmetic exceptions that happened; none does here.
+    ExceptionsUser,
+    /// Arithmetic exceptions, and others, that enter the trap handler.
+    TrapControl,
 }
+
+/// How traps and exceptions enter Linux's trap handler, and what that hands on.
+#[derive(Debug)]
+pub(super) struct Traps {
+    /// Bits of the trap's number, and where they are in TTMP1:TTMP0.
+    pub(super) number_bits: u32,
+    pub(super) number_shift: u32,
+    /// Exceptions that always enter the handler, in TRAPSTS or EXCP_FLAG_PRIV; the others that do are not raised here.
+    pub(super) memory_violation: u32,
+    pub(super) illegal_instruction: u32,
+    /// Whether TTMP12 holds STATE_PRIV, not STATUS.
+    pub(super) saves_state: bool,
+    /// What the handler clears in it.
+    pub(super) not_handed_on: u32,
+    /// What it clears in TTMP11: that a debugger is attached, as none ever is, or gfx9's IB_STS.FIRST_REPLAY and RCNT,
+    /// which are 0 here.
+    pub(super) cleared: u32,
+    /// It halts a wave with an exception, and takes its PC back, before the process's handler has it
+    /// (cwsr_trap_handler_gfx9.asm).
+    pub(super) halts_exceptions: bool,
+}
+
+/// As gfx11's, but that ECC_ERR is handed on.
+static TRAPS_GFX9: Traps =
+    Traps { not_handed_on: 0x6, cleared: 0xfc00_0000, halts_exceptions: true, ..TRAPS_GFX11 };
+
+/// RDNA3 ISA document, S_TRAP; gc_11_0_0_sh_mask.h, `SQ_WAVE_TRAPSTS` (EXCP bit 8 by the KFD's
+/// `SQ_WAVE_TRAPSTS_MEM_VIOL_MASK`), `SQ_WAVE_STATUS`: SPI_PRIO and ECC_ERR are cleared.
+const TRAPS_GFX11: Traps = Traps {
+    number_bits: 8,
+    number_shift: 48,
+    memory_violation: 1 << 8,
+    illegal_instruction: 1 << 11,
+    saves_state: false,
+    not_handed_on: 0x6 | 0x2_0000,
+    cleared: 1 << 23,
+    halts_exceptions: false,
+};
+
+/// RDNA4 ISA document, S_TRAP; amdkfd/cwsr_trap_handler_gfx12.asm, `SQ_WAVE_EXCP_FLAG_PRIV_*`,
+/// `SQ_WAVE_STATE_PRIV_ALWAYS_CLEAR_MASK`.
+static TRAPS_GFX12: Traps = Traps {
+    number_bits: 4,
+    number_shift: 60,
+    memory_violation: 1 << 4,
+    illegal_instruction: 1 << 6,
+    saves_state: true,
+    not_handed_on: 0xc00 | 0x8000,
+    cleared: 1 << 23,
+    halts_exceptions: false,
+};
 
 /// Where a wave's scratch address is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +113,15 @@ pub(super) enum Buffers {
     Gfx10,
     /// SWIZZLE_ENABLE has two bits, and OOB_SELECT.
     Gfx11,
+}
+
+/// Loads from memory into LDS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StagedLoads {
+    /// None that compilers emit.
+    None,
+    /// Of buffers, so many bits of M0 say where in LDS.
+    Bits(u32),
 }
 
 /// Accumulation VGPRs.
@@ -86,6 +155,7 @@ pub(super) struct Traits {
     /// VGPR 0 holds all work-item ids; otherwise they are in VGPRs 0 to 2.
     pub(super) packed_ids: bool,
     pub(super) buffers: Buffers,
+    pub(super) staged_loads: StagedLoads,
     /// Numbers of messages have four bits, and an operation follows.
     pub(super) message_operations: bool,
     /// V_CVT_PK_F32_FP8 and its like read a register of 32 bits, not a half of one.
@@ -112,11 +182,8 @@ pub(super) struct Traits {
     pub(super) permutes_whole_wave: bool,
     /// RSRC2 bit 6 is TRAP_PRESENT; gfx12 has another meaning for it, and its waves always take traps.
     pub(super) trap_present: bool,
-    /// What Linux's trap handler does is modelled.
-    pub(super) takes_traps: bool,
-    /// Linux's trap handler halts a wave with an exception, and takes its PC back, before the process's handler has it
-    /// (cwsr_trap_handler_gfx9.asm).
-    pub(super) halts_exceptions: bool,
+    /// What Linux's trap handler does, where it is modelled.
+    pub(super) traps: Option<&'static Traps>,
 }
 
 impl Traits {
@@ -159,9 +226,9 @@ const GFX10_3: Traits = Traits {
     flat_scratch: FlatScratch::RegisterSetByKernel,
     packed_ids: false,
     buffers: Buffers::Gfx10,
+    staged_loads: StagedLoads::Bits(16),
     message_operations: true,
-    takes_traps: false,
-    halts_exceptions: false,
+    traps: None,
     ..GFX11
 };
 
@@ -171,6 +238,7 @@ const GFX11: Traits = Traits {
     flat_scratch: FlatScratch::Register,
     packed_ids: true,
     buffers: Buffers::Gfx11,
+    staged_loads: StagedLoads::None,
     message_operations: false,
     wide_byte_pairs: false,
     byte_floats: [Format::Fp8, Format::Bf8],
@@ -194,8 +262,7 @@ const GFX11: Traits = Traits {
     permutes_single_blocks: true,
     permutes_whole_wave: false,
     trap_present: true,
-    takes_traps: true,
-    halts_exceptions: false,
+    traps: Some(&TRAPS_GFX11),
 };
 
 static GFX12: Traits = Traits {
@@ -204,14 +271,20 @@ static GFX12: Traits = Traits {
     flat_scratch: FlatScratch::Register,
     packed_ids: true,
     buffers: Buffers::Gfx11,
+    staged_loads: StagedLoads::None,
     message_operations: false,
     wide_byte_pairs: false,
     byte_floats: [Format::Fp8, Format::Bf8],
     registers: &[
         (1, Register::Mode),
+        (2, Register::StatusGfx12),
+        (4, Register::StatePriv),
         (5, Register::VgprAllocation),
         (6, Register::LdsAllocation),
         (7, Register::InstructionBuffer),
+        (17, Register::TrapStatus),
+        (18, Register::ExceptionsUser),
+        (19, Register::TrapControl),
         (20, Register::ScratchLow),
         (21, Register::ScratchHigh),
         (23, Register::HardwareId1),
@@ -225,8 +298,7 @@ static GFX12: Traits = Traits {
     permutes_single_blocks: true,
     permutes_whole_wave: true,
     trap_present: false,
-    takes_traps: false,
-    halts_exceptions: false,
+    traps: Some(&TRAPS_GFX12),
 };
 
 const GFX906: Traits = Traits {
@@ -235,6 +307,7 @@ const GFX906: Traits = Traits {
     flat_scratch: FlatScratch::SetByKernel,
     packed_ids: false,
     buffers: Buffers::Gfx9,
+    staged_loads: StagedLoads::Bits(16),
     message_operations: true,
     wide_byte_pairs: true,
     byte_floats: [Format::Fp8Fnuz, Format::Bf8Fnuz],
@@ -252,8 +325,7 @@ const GFX906: Traits = Traits {
     permutes_single_blocks: true,
     permutes_whole_wave: true,
     trap_present: true,
-    takes_traps: true,
-    halts_exceptions: true,
+    traps: Some(&TRAPS_GFX9),
 };
 
 const GFX908: Traits = Traits { accumulators: Accumulators::Separate, ..GFX906 };
@@ -277,4 +349,8 @@ const GFX942: Traits = Traits {
     ..GFX90A
 };
 
-const GFX950: Traits = Traits { byte_floats: [Format::Fp8, Format::Bf8], ..GFX942 };
+const GFX950: Traits = Traits {
+    byte_floats: [Format::Fp8, Format::Bf8],
+    staged_loads: StagedLoads::Bits(18),
+    ..GFX942
+};

@@ -80,6 +80,8 @@ pub(super) fn prepare(wave: &mut Wave, launch: &Launch, group: Group, number: u3
     wave.scratch = scratch;
     wave.mode = Mode::from_rsrc1(launch.rsrc1, wave.traits.float_switches);
     wave.privileged = launch.rsrc1 >> 20 & 1 != 0;
+    // RSRC2.EXCP_EN.
+    wave.trap_control = launch.rsrc2 >> 24 & 0x7f;
     let user = (launch.rsrc2 >> 1 & 0x1f) as u8;
     for code in 0..user {
         wave.set_sgpr(code, launch.user_data[usize::from(code)]);

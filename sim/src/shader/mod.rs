@@ -11,6 +11,7 @@
 //! - `scalar`, `control`, `smem`, `registers`, `barrier`: the scalar side; `trap`: traps and exceptions.
 //! - `vector`: the vector ALU; `wmma`, `matrix`: matrices.
 //! - `flat`, `buffer`, `share` (LDS): memory; `place`, `runs`, `transfer`, `atomic`: what they have in common.
+//! - `staged`: loads into LDS; `format`: typed buffers.
 //! - `indexed`: VGPRs by index.
 //! - `mode`, `float`, `extremes`, `soft`, `fp8`: floating point as MODE asks.
 //!
@@ -30,9 +31,9 @@
 //! - **Scratch** is where the dispatch's waves have it, not where the wave's slot on the machine would.
 //! - **What nothing has set** has one value ([`Launch::fill`]), not what earlier waves left.
 //!
-//! Refused, with a text that says what: formats without handlers (images, typed buffers, exports, parameter loads),
-//! GDS, swizzled buffers but for gfx9's and gfx10's dwords, indexed registers, sparse and XF32 matrices, loads into LDS, named
-//! barriers, transposing loads, traps but of gfx11, messages and registers for which nothing here stands, registers
+//! Refused, with a text that says what: formats without handlers (images, exports, parameter loads),
+//! GDS, indexed registers, gfx9's sparse and XF32 matrices, named barriers, traps but of gfx11
+//! and gfx12, messages and registers for which nothing here stands, registers
 //! beyond those allocated, misaligned tuples of SGPRs, dual issue in wave64. Arithmetic exceptions are never raised.
 #![expect(clippy::needless_range_loop, reason = "a lane number indexes several registers at once")]
 
@@ -48,6 +49,7 @@ mod extremes;
 mod finding;
 mod flat;
 mod float;
+mod format;
 mod fp8;
 mod generation;
 pub(crate) mod host_float;
@@ -68,6 +70,7 @@ mod share;
 mod smem;
 mod soft;
 mod special;
+mod staged;
 #[cfg(test)]
 mod tests;
 mod trace;

@@ -1,8 +1,8 @@
 //! What can be settled about an instruction's operands when it is decoded.
 
-use super::Launch;
 use super::generation::Registers;
 use super::wave::Stop;
+use super::{Launch, staged};
 use amdgpu_isa::{Fields, Flags, Instruction, OpInfo, Opcode, OperandKind, Src};
 
 /// The values of the sources that are constants: inline, literal, or an aperture.
@@ -82,7 +82,11 @@ fn unmodelled(instruction: &Instruction) -> Option<&'static str> {
     const LDS_DIRECT: u16 = 254;
     let direct = |sources: &[Src]| sources.iter().any(|source| source.0 == LDS_DIRECT);
     match &instruction.fields {
-        Fields::Flat { lds: true, .. } | Fields::Mubuf { lds: true, .. } => Some("into LDS"),
+        Fields::Flat { lds: true, .. } | Fields::Mubuf { lds: true, .. }
+            if staged::of(instruction).is_none() =>
+        {
+            Some("into LDS")
+        }
         Fields::Valu(v) if direct(&v.src) => Some("of LDS_DIRECT"),
         Fields::Vop3p { src, .. } if direct(src) => Some("of LDS_DIRECT"),
         Fields::Sop1 { ssrc0, .. } if direct(&[*ssrc0]) => Some("of LDS_DIRECT"),

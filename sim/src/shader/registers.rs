@@ -22,6 +22,28 @@ pub(super) fn status(wave: &Wave, launch: &Launch) -> u32 {
         | 1 << 16 // VALID
 }
 
+/// STATUS of gfx12 (AMD's rocjitsu, `rdna4/isa.h`, and for what that lacks cwsr_trap_handler_gfx12.asm,
+/// `SQ_WAVE_STATUS_*`): PRIV, TRAP_EN, EXECZ, VCCZ, IN_WG of more than one wave, VALID, WAVE64.
+fn status_gfx12(wave: &Wave, launch: &Launch) -> u32 {
+    u32::from(wave.privileged) << 5
+        | 1 << 6
+        | u32::from(wave.mask(EXEC) == 0) << 9
+        | u32::from(wave.mask(VCC) == 0) << 10
+        | u32::from(launch.waves() > 1) << 11
+        | 1 << 16
+        | u32::from(wave.halves == 2) << 29
+}
+
+/// STATE_PRIV without its barriers (cwsr_trap_handler_gfx12.asm, `SQ_WAVE_STATE_PRIV_*`).
+pub(super) fn state(wave: &Wave) -> u32 {
+    u32::from(wave.scc) << STATE_SCC | u32::from(wave.halt) << STATE_HALT
+}
+
+const STATE_SCC: u32 = 9;
+const STATE_HALT: u32 = 14;
+/// STATE_PRIV.BARRIER_COMPLETE.
+const STATE_BARRIER: u32 = 2;
+
 /// Reads a field of a register.
 pub(super) fn get(wave: &Wave, env: &Env<'_>, simm16: u16) -> Result<u32, Stop> {
     let (register, offset, mask) = field(simm16);
@@ -30,6 +52,12 @@ pub(super) fn get(wave: &Wave, env: &Env<'_>, simm16: u16) -> Result<u32, Stop> 
         Register::Mode => wave.mode.bits(),
         Register::Status => status(wave, launch),
         Register::TrapStatus => wave.trapsts,
+        Register::StatusGfx12 => status_gfx12(wave, launch),
+        Register::StatePriv => {
+            state(wave) | u32::from(env.barriers.is_complete(wave.id)) << STATE_BARRIER
+        }
+        Register::ExceptionsUser => wave.exceptions,
+        Register::TrapControl => wave.trap_control,
         Register::InstructionBuffer => 0,
         Register::VgprAllocation => {
             let granule = if wave.halves == 1 { 8 } else { 4 };
@@ -61,8 +89,17 @@ fn sets_scratch(wave: &Wave) -> bool {
     wave.privileged || wave.traits.flat_scratch == FlatScratch::RegisterSetByKernel
 }
 
-/// Writes a field of a register. Only MODE may be written without privilege, and gfx10's scratch address. Of STATUS SCC and HALT are kept; a
-/// trap handler writes back all of it, and the rest is as it was or is nothing here.
+/// Bits of EXCP_FLAG_USER: the arithmetic exceptions (ROCr's trap_handler_gfx12.s,
+/// `SQ_WAVE_EXCP_FLAG_USER_MATH_EXCP_SIZE`).
+const USER_EXCEPTIONS: u32 = 0x7f;
+/// Bits of TRAP_CTRL: the arithmetic exceptions, address watch, end of the wave, each instruction (the same,
+/// `SQ_WAVE_TRAP_CTRL_*`).
+const TRAP_CONTROLS: u32 = 0x3ff;
+
+/// Writes a field of a register. Only MODE, what stands for parts of it in gfx12, and gfx10's scratch address may be
+/// written without privilege.
+/// Of STATUS and STATE_PRIV SCC and HALT are kept; a trap handler writes back all of it, and the rest is as it was or is
+/// nothing here.
 pub(super) fn set(wave: &mut Wave, simm16: u16, value: u32) -> Result<(), Stop> {
     let (register, offset, mask) = field(simm16);
     match wave.traits.register(register).ok_or_else(|| unknown("s_setreg", register))? {
@@ -71,13 +108,25 @@ pub(super) fn set(wave: &mut Wave, simm16: u16, value: u32) -> Result<(), Stop> 
             wave.mode = wave.mode.with_bits(wave.mode.bits() & !mask | value << offset & mask);
             Ok(())
         }
-        Register::Status if wave.privileged => {
+        known @ (Register::Status | Register::StatePriv) if wave.privileged => {
             let mask = mask << offset;
             let bit = |old: bool, at: u32| {
                 if mask >> at & 1 != 0 { value << offset >> at & 1 != 0 } else { old }
             };
-            wave.scc = bit(wave.scc, 0);
-            wave.halt = bit(wave.halt, 13);
+            let (scc, halt) =
+                if known == Register::Status { (0, 13) } else { (STATE_SCC, STATE_HALT) };
+            wave.scc = bit(wave.scc, scc);
+            wave.halt = bit(wave.halt, halt);
+            Ok(())
+        }
+        Register::ExceptionsUser => {
+            let mask = mask << offset & USER_EXCEPTIONS;
+            wave.exceptions = wave.exceptions & !mask | value << offset & mask;
+            Ok(())
+        }
+        Register::TrapControl => {
+            let mask = mask << offset & TRAP_CONTROLS;
+            wave.trap_control = wave.trap_control & !mask | value << offset & mask;
             Ok(())
         }
         Register::TrapStatus if wave.privileged => {
@@ -87,6 +136,8 @@ pub(super) fn set(wave: &mut Wave, simm16: u16, value: u32) -> Result<(), Stop> 
         }
         // Writes without privilege are dropped (RDNA3 ISA document, S_SETREG_B32: writeable bits).
         Register::Status
+        | Register::StatusGfx12
+        | Register::StatePriv
         | Register::TrapStatus
         | Register::VgprAllocation
         | Register::LdsAllocation

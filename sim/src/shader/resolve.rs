@@ -40,7 +40,8 @@ pub(super) fn handler(instruction: &Instruction) -> Option<Handler> {
         },
         Fields::Vopd { .. } => dual::run,
         Fields::Ds { .. } => share::handler(instruction.opcode),
-        Fields::Flat { .. } => match name {
+        Fields::Flat { lds, .. } => match name {
+            _ if name.starts_with("GLOBAL") && *lds => flat::global,
             _ if name.starts_with("GLOBAL") => flat::global_handler(instruction.opcode),
             _ if name.starts_with("SCRATCH") => flat::scratch,
             _ => flat::flat,

@@ -364,7 +364,7 @@ impl<'a> Worker<'a> {
                     }
                     continue;
                 };
-                let Some(exception) = trap::exception(&kind) else {
+                let Some(exception) = trap::exception(self.dispatch.traits, &kind) else {
                     self.fail(resident, index, pc, *kind);
                     return Slice::Failed;
                 };

@@ -3,6 +3,7 @@
 mod accesses;
 mod addresses;
 mod atomics;
+mod buffers;
 mod coverage;
 mod floats;
 mod gfx10;

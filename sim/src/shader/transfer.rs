@@ -4,7 +4,7 @@ use super::atomic;
 use super::code::Op;
 use super::place::Place;
 use super::runs::{RUN, RUNS};
-use super::wave::{Env, LANES, Row, Step, Stop, Wave, lanes};
+use super::wave::{Env, LANES, M0, Row, Step, Stop, Wave, lanes};
 use crate::memory::Access;
 use amdgpu_isa::Opcode;
 
@@ -21,6 +21,10 @@ pub(super) enum Transfer {
     Store(u32),
     /// Stores the low byte or word of a half of the register.
     StoreSmall { bits: u32, high: bool },
+    /// Loads the dwords of a block of 32 that M0 names into the same of 32 registers.
+    LoadBlock,
+    /// Stores them.
+    StoreBlock,
     /// Reads and writes indivisibly.
     Atomic,
 }
@@ -105,6 +109,8 @@ pub(super) fn of(opcode: Opcode) -> Option<Transfer> {
         | GLOBAL_STORE_D16_HI_B16
         | SCRATCH_STORE_D16_HI_B16
         | BUFFER_STORE_D16_HI_B16 => StoreSmall { bits: 16, high: true },
+        GLOBAL_LOAD_BLOCK | SCRATCH_LOAD_BLOCK => LoadBlock,
+        GLOBAL_STORE_BLOCK | SCRATCH_STORE_BLOCK => StoreBlock,
         other if atomic::of(other).is_some() => Atomic,
         _ => return None,
     })
@@ -196,12 +202,36 @@ pub(super) fn execute(
                 }
             }
         }
+        Transfer::LoadBlock => {
+            for dword in block(wave) {
+                let mut row = [0; LANES];
+                for lane in lanes.clone() {
+                    row[lane] = places[lane].load32(env, 4 * dword)?;
+                }
+                wave.write(destination + dword as usize, half, mask, &row);
+            }
+        }
+        Transfer::StoreBlock => {
+            for dword in block(wave) {
+                for lane in lanes.clone() {
+                    let value = wave.row(data + dword as usize, half)[lane];
+                    places[lane].store32(env, 4 * dword, value)?;
+                }
+            }
+        }
         Transfer::Atomic => atomic::execute(wave, op, env, registers, half, mask, places)?,
     }
     Ok(())
 }
 
-fn small(env: &mut Env<'_>, place: Place, bits: u32, signed: bool) -> Result<u32, Stop> {
+/// The dwords of a block that M0 names.
+fn block(wave: &Wave) -> impl Iterator<Item = u32> + use<> {
+    let named = wave.sgpr(M0);
+    (0..32).filter(move |dword| named >> dword & 1 != 0)
+}
+
+/// A byte or a word, extended to a dword.
+pub(super) fn small(env: &mut Env<'_>, place: Place, bits: u32, signed: bool) -> Result<u32, Stop> {
     let value = match bits {
         8 => u32::from(place.load8(env, 0)?),
         _ => u32::from(place.load16(env)?),

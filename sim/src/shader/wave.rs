@@ -147,8 +147,12 @@ pub(super) struct Wave {
     pub(super) privileged: bool,
     /// STATUS.HALT, which has no effect while `privileged`.
     pub(super) halt: bool,
-    /// TRAPSTS: exceptions that happened.
+    /// TRAPSTS, EXCP_FLAG_PRIV: exceptions that happened.
     pub(super) trapsts: u32,
+    /// EXCP_FLAG_USER, which programs may set; no arithmetic exception happens here.
+    pub(super) exceptions: u32,
+    /// TRAP_CTRL: exceptions that are to enter the trap handler.
+    pub(super) trap_control: u32,
     /// Whether trap temporaries can be read without privilege.
     temporaries_readable: bool,
     /// Whether VGPRs are indexed (MODE.GPR_IDX_EN of gfx9).
@@ -178,6 +182,8 @@ impl Wave {
             privileged: false,
             halt: false,
             trapsts: 0,
+            exceptions: 0,
+            trap_control: 0,
             indexes: false,
             temporaries_readable: false,
             id: 0,
@@ -196,6 +202,8 @@ impl Wave {
         self.privileged = false;
         self.halt = false;
         self.trapsts = 0;
+        self.exceptions = 0;
+        self.trap_control = 0;
         self.indexes = false;
         self.executed = 0;
     }
