@@ -106,8 +106,15 @@ impl Machine {
 
     /// Runs until `done`; then the waves must still be there, and are killed.
     fn run_until(&self, done: impl Fn(&Watcher) -> bool) -> (WaveFault, Watcher) {
+        self.run_until_on(&profile::gfx1151().gpu, done)
+    }
+
+    fn run_until_on(
+        &self,
+        gpu: &profile::Gpu,
+        done: impl Fn(&Watcher) -> bool,
+    ) -> (WaveFault, Watcher) {
         let watcher = Watcher { exceptions_kill: false, ..Watcher::default() };
-        let gpu = &profile::gfx1151().gpu;
         let result = std::thread::scope(|scope| {
             let waves = scope.spawn(|| run_on(gpu, &self.launch, &self.space, &watcher, 2));
             let start = Instant::now();
@@ -311,6 +318,29 @@ fn the_runtime_s_handler_tells_linux_and_halts() {
     machine.out.store_u32(4, 77);
     machine.run();
     assert_eq!([machine.dword(0), machine.dword(1)], [1, 0]);
+}
+
+/// That of gfx12, on gfx1201: `s_trap 2`, an illegal instruction, `s_trap 3`, which ends the program.
+#[test]
+fn the_runtime_s_handler_of_gfx12_tells_linux_and_halts() {
+    let handler = include_bytes!("../../src/device/trap_handler/gfx12.bin");
+    let gpu = &profile::gfx1201().gpu;
+    for (word, data, pc) in [(0xbf90_0002u32, 0x0555, CODE), (0xbfff_0000, 0x2155, CODE - 8)] {
+        let mut machine =
+            Machine::new(&[word.to_le_bytes(), 0xbfb0_0000u32.to_le_bytes()].concat());
+        machine.handle_traps(handler, 0);
+        let (killed, watcher) =
+            machine.run_until_on(gpu, |watcher| !watcher.interrupts.lock().unwrap().is_empty());
+        let interrupt = WaveInterrupt { data, privileged: true, wave: 0 };
+        assert_eq!(watcher.interrupts.into_inner().unwrap(), [interrupt]);
+        assert_eq!((killed.kind, killed.pc), (WaveFaultKind::Killed, pc));
+    }
+    let mut machine =
+        Machine::new(&[0xbf90_0003u32.to_le_bytes(), 0xbfb0_0000u32.to_le_bytes()].concat());
+    machine.handle_traps(handler, 0);
+    let watcher = Watcher::default();
+    run_on(gpu, &machine.launch, &machine.space, &watcher, 1).unwrap();
+    assert_eq!(watcher.interrupts.into_inner().unwrap(), []);
 }
 
 /// gfx1100 runs waves with PRIV set: `s_trap` passes, and compilers send the interrupt.

@@ -1,9 +1,9 @@
 //! What a wave runs when it traps or raises an exception.
 //!
 //! Linux's own handler comes first. When the process has none of its own, it lets a wave that executed `s_trap`
-//! go on, and halts a wave with an exception without telling anybody (amdkfd/cwsr_trap_handler_gfx10.asm,
-//! `L_NO_NEXT_TRAP`); the kernel would never complete. With one, it goes on there: ours (`trap_handler/gfx11.s`)
-//! sends Linux an interrupt, from which the queue gets its exceptions, and halts the wave.
+//! go on, and halts a wave with an exception without telling anybody (amdkfd/cwsr_trap_handler_gfx10.asm and _gfx12.asm,
+//! `L_NO_NEXT_TRAP`); the kernel would never complete. With one, it goes on there: ours (`trap_handler/gfx11.s`,
+//! `gfx12.s`) sends Linux an interrupt, from which the queue gets its exceptions, and halts the wave.
 //!
 //! Not reported, as these processors run waves with PRIV set and never enter a handler (LLVM's AMDGPU backend,
 //! `FeaturePrivEnabledTrap2NopBug`; amdkfd/kfd_debug.h, `kfd_dbg_has_cwsr_workaround`): exceptions on gfx1100 to
@@ -16,8 +16,9 @@ use selvedge_sys::fork;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// `gfx11.s`, assembled by `build.sh`.
+/// `gfx11.s` and `gfx12.s`, assembled by `build.sh`.
 const GFX11: &[u8] = include_bytes!("trap_handler/gfx11.bin");
+const GFX12: &[u8] = include_bytes!("trap_handler/gfx12.bin");
 
 /// The handlers that are installed: where the device is in memory, and the handler, which keeps it there.
 static INSTALLED: Mutex<Vec<(usize, Weak<TrapHandler>)>> = Mutex::new(Vec::new());
@@ -53,7 +54,7 @@ fn lock() -> MutexGuard<'static, Vec<(usize, Weak<TrapHandler>)>> {
 /// Installs the trap handler of a process on a device, before its first queue. While it is installed, this gives
 /// the same one again.
 ///
-/// `None` on gfx9, gfx10 and gfx12, whose trap registers differ and for which no handler has been written. What
+/// `None` on gfx9 and gfx10, whose trap registers differ and for which no handler has been written. What
 /// stops a wave is then not reported, and a wait for its kernel ends at the deadline.
 ///
 /// # Errors
@@ -64,6 +65,7 @@ pub(super) fn install(
 ) -> Result<Option<Arc<TrapHandler>>, Error> {
     let binary = match generation {
         Generation::Gfx11 | Generation::Gfx115 => GFX11,
+        Generation::Gfx12 => GFX12,
         _ => return Ok(None),
     };
     let at = Arc::as_ptr(device).addr();
