@@ -14,7 +14,8 @@ v_readlane_b32 s8, v10, 1
 s_mov_b32 s9, s1
 ; A mask of which only the active lanes' bits matter.
 s_mov_b32 s6, exec_lo
-v_cmp_gt_u32 vcc_lo, 16, v0
+v_and_b32 v12, 31, v0
+v_cmp_gt_u32 vcc_lo, 16, v12
 s_and_saveexec_b32 s7, vcc_lo
 v_mov_b32 v2, 5
 s_and_not1_b32 s10, s30, exec_lo
