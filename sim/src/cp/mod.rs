@@ -71,6 +71,8 @@ pub trait Host: Send + Sync + Debug {
     /// The queue does not end, and the watchdog says so; it does nothing any more. The machine resets the GPU, as Linux
     /// does when a queue does not leave the hardware.
     fn hang(&self) {}
+    /// A queue stopped at something that the simulator does not model. No hardware would say so.
+    fn not_modelled(&self, what: &str);
     /// The simulator itself failed at work of a queue, which does nothing any more. The machine acts as if the GPU had
     /// failed.
     fn internal_error(&self, message: &str);

@@ -352,6 +352,10 @@ impl Processor {
     /// Tells of an error, and waits when it is one that can be mended.
     fn fail(&mut self, error: QueueError) -> Result<(), Halt> {
         let (value, exception) = (error.inactive_value(), error.exception());
+        if let QueueError::NotModelled { what, pc } = &error {
+            let (queue, packet) = (self.configuration.id, self.index);
+            self.host.not_modelled(&format!("{what}; at {pc:#x}, queue {queue}, packet {packet}"));
+        }
         self.control.fail(QueueFault { packet: self.index, error });
         let inactive = self.queue()?.wrapping_add(queue::offset::QUEUE_INACTIVE_SIGNAL);
         let inactive = self.memory.read_u64(inactive)?;

@@ -46,14 +46,12 @@ impl Descriptor {
         let buffers = wave.traits.buffers;
         let adds_lane = word(3) >> 23 & 1 != 0;
         let stride = u64::from(word(1) >> 16 & 0x3fff);
-        // The data format's bits are 17:14 of the stride when the lane's number adds to the index (gfx9); later
-        // documents do not say.
-        let more = u64::from(if adds_lane { word(3) >> 15 & 0xf } else { 0 });
-        if more != 0 && buffers != Buffers::Gfx9 {
-            return Err(Stop::not_modelled(
-                "a buffer with ADD_TID_ENABLE and a format is not modelled",
-            ));
-        }
+        // The data format's bits are 17:14 of the stride when the lane's number adds to the index. Not so from gfx10 on:
+        // there the descriptor that ROCr makes of scratch has both ADD_TID_ENABLE and a format (`aql::scratch`).
+        let more = match buffers {
+            Buffers::Gfx9 if adds_lane => u64::from(word(3) >> 15 & 0xf),
+            _ => 0,
+        };
         // From gfx11 on there are elements of 4, 8 and 16 bytes.
         let element = match (word(1) >> 30, buffers) {
             (0, _) => None,

@@ -197,6 +197,10 @@ impl Host for GpuInterrupts {
         }
     }
 
+    fn not_modelled(&self, what: &str) {
+        self.signals.machine.refuse(what.to_owned());
+    }
+
     /// The process's queues on the GPU stop and it gets an HW_EXCEPTION event, as after a reset.
     fn internal_error(&self, message: &str) {
         self.signals.machine.refuse(format!("internal error of the simulator: {message}"));

@@ -165,6 +165,10 @@ impl Host for Evicting {
         assert!(queue.set_running(false));
     }
 
+    fn not_modelled(&self, what: &str) {
+        panic!("{what}");
+    }
+
     fn internal_error(&self, message: &str) {
         panic!("{message}");
     }

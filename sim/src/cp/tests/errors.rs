@@ -204,6 +204,8 @@ fn what_is_not_modelled() {
     let error = check(&rig, &packet.encode(), 0x4000_0000, 4);
     assert!(error.to_string().starts_with("not modelled: "), "{error}");
     assert!(error.to_string().ends_with(" at 0x400100"), "{error}");
+    let refused = rig.host.refused.lock().unwrap();
+    assert!(refused[0].ends_with("; at 0x400100, queue 7, packet 0"), "{refused:?}");
     assert_eq!(rig.value(SIGNALS), 1);
 }
 

@@ -94,6 +94,8 @@ enum Told {
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
     told: Mutex<Vec<Told>>,
+    /// What was said to be not modelled.
+    refused: Mutex<Vec<String>>,
     clock: AtomicU64,
     /// Looking at the clock panics.
     broken: AtomicBool,
@@ -124,6 +126,10 @@ impl Host for Recorder {
 
     fn wave_interrupt(&self, interrupt: WaveInterrupt) {
         self.record(Told::Wave(interrupt));
+    }
+
+    fn not_modelled(&self, what: &str) {
+        self.refused.lock().unwrap().push(what.to_owned());
     }
 
     fn internal_error(&self, message: &str) {
