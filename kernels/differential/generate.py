@@ -73,18 +73,24 @@ class Programs(Expressions):
         """An atomic whose result is used, on a place that only this work-item uses."""
         places = [(f"(global atomic_{t} *)&OUT({t}, {offset})[gid * {MEMORY_ELEMENTS} + ({{0}} & {MEMORY_ELEMENTS - 1})]", t)
                   for offset, t in scope.memory if t in (UINT, INT, ULONG)]  # fmt: skip
-        targets = [v for v in self.assignable if v[1].lanes == 1 and v[1].kind != "f" and not v[2]]
-        if not places or not targets:
+        if not places:
             return None
-        (place, t), target = self.pick(places), self.pick(targets)[0]
-        index, value = self.index(scope, 1), self.expression(t, scope, 2)
-        order = "__ATOMIC_RELAXED, __OPENCL_MEMORY_SCOPE_DEVICE"
-        way = self.pick([*ATOMICS, "exchange", "compare"])
+        place, t = self.pick(places)
+        return self.exchange_at(scope, place, t, "DEVICE", self.index(scope, 1))
+
+    def exchange_at(self, scope, place, t, reach, *index):
+        """The same, on this place; None when no variable can take the result."""
+        targets = [v for v in self.assignable if v[1].lanes == 1 and v[1].kind != "f" and not v[2]]
+        if not targets:
+            return None
+        target, value = self.pick(targets)[0], self.expression(t, scope, 2)
+        first, order = len(index), f"__ATOMIC_RELAXED, __OPENCL_MEMORY_SCOPE_{reach}"
+        way = self.pick([*ATOMICS, "exchange", "compare", "compare"])
         if way == "compare":
-            return line(f"{{{{ {t} old = {{1}}; {target} = __opencl_atomic_compare_exchange_strong({place}, &old, {{2}}, __ATOMIC_RELAXED, {order}); {target} ^= old; }}}}",
-                        index, value, self.expression(t, scope, 2))  # fmt: skip
+            return line(f"{{{{ {t} old = {{{first}}}; {target} = __opencl_atomic_compare_exchange_strong({place}, &old, {{{first + 1}}}, __ATOMIC_RELAXED, {order}); {target} ^= old; }}}}",
+                        *index, value, self.expression(t, scope, 2))  # fmt: skip
         name = "exchange" if way == "exchange" else f"fetch_{way}"
-        return line(f"{target} = __opencl_atomic_{name}({place}, {{1}}, {order});", index, value)
+        return line(f"{target} = __opencl_atomic_{name}({place}, {{{first}}}, {order});", *index, value)
 
     def fetch(self, scope, value):
         """Puts a value, as whatever it fits into, in a variable: a list of one statement at most."""
@@ -203,6 +209,11 @@ class Programs(Expressions):
                     found.append(line(f"ATOMIC({operation}, &{name}[{{0}} & {LDS_SLOTS - 1}], {{1}}, WORK_GROUP);", self.index(scope, 2), self.expression(t, scope, 2)))
             else:
                 found.append(line(f"{name}[lid] = {{0}};", self.expression(t, scope, 3)))
+                if t in (UINT, INT, ULONG):
+                    # Until the barrier the place is this work-item's alone.
+                    own = f"(local atomic_{t} *)&{name}[lid]"
+                    exchanges = [self.exchange_at(scope, own, t, "WORK_GROUP") for _ in range(self.number(1, 4))]
+                    found += [exchange for exchange in exchanges if exchange]
         found.append(line("BARRIER", fixed=True))
         readable = replace(scope, shared=[(n, t, LDS_SLOTS) for n, t, operation in names if not operation])
         for name, t, _ in readable.shared:
