@@ -262,6 +262,17 @@ fn read(file: &File) -> Result<Vec<u8>, Error> {
     Ok(contents[..file.bytes as usize].to_vec())
 }
 
+/// The launches are not done in time.
+fn late(kernel: &str, seconds: f64, device: &Device) -> Error {
+    let help = match device.is_simulated() {
+        true => {
+            "; with SELVEDGE_SIM_WATCHDOG=1000000 a wave that does not end is told, and where it is"
+        }
+        false => "",
+    };
+    format!("kernel {kernel} is not done after {seconds} s, which --timeout sets{help}").into()
+}
+
 /// The line printed in the end.
 #[derive(Serialize)]
 struct Report {
@@ -320,7 +331,10 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
             stream.dispatch(&kernel, &geometry, &arguments)?
         };
     }
-    stream.synchronize(timeout)?;
+    stream.synchronize(timeout).map_err(|error| match error {
+        selvedge::Error::Timeout { .. } => late(kernel.name(), options.timeout, &device),
+        other => other.into(),
+    })?;
     let total = start.elapsed();
 
     for argument in &mut prepared {

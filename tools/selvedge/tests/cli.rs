@@ -198,6 +198,34 @@ fn run_keeps_the_order_of_arguments() {
 }
 
 #[test]
+fn run_ends_when_the_kernel_does_not() {
+    let (code, scratch) = (object("endless"), Scratch::new("endless"));
+    let progress = format!("{}:4", scratch.file("progress"));
+    let error = fails(
+        &[
+            "run",
+            "--hsaco",
+            code.to_str().unwrap(),
+            "--kernel",
+            "endless",
+            "--grid",
+            "1",
+            "--block",
+            "1",
+            "--device",
+            "sim",
+            "--out",
+            &progress,
+            "--timeout",
+            "0.05",
+        ],
+        1,
+    );
+    assert!(error.contains("kernel endless is not done after 0.05 s"), "{error}");
+    assert!(error.contains("SELVEDGE_SIM_WATCHDOG"), "{error}");
+}
+
+#[test]
 fn mistakes_are_64_and_failures_are_1() {
     let code = object("k01_vadd");
     let code = code.to_str().unwrap();
