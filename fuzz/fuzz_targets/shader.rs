@@ -88,9 +88,11 @@ fuzz_target!(|bytes: &[u8]| {
         pair[1] = (address >> 32) as u32;
     }
     let scratch = choices & 2 != 0;
+    let mode = number();
+    let vgprs = if mode >> 30 == 0 { mode & 0x3f } else { 0x3f }; // mostly all
     let launch = Launch {
         program: CODE,
-        rsrc1: 0x3f | number() & 0xff << 12 | 1 << 21 | 1 << 23, // all VGPRs; any rounding and denormal modes
+        rsrc1: vgprs | mode & 0xff << 12 | 1 << 21 | 1 << 23, // any rounding and denormal modes
         rsrc2: u32::from(scratch) | 16 << 1 | 7 << 7 | u32::from(choices & 4 != 0) << 6 | 2 << 11,
         rsrc3: 0x3f, // accumulation registers behind 256 others
         wave32: choices & 1 != 0 && !name.starts_with("gfx9"),

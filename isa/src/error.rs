@@ -21,7 +21,7 @@ pub enum DecodeError {
         /// The first dword.
         word: u32,
     },
-    /// A format this crate has no tables for: images, typed buffers, exports, LDS parameter loads.
+    /// A format this crate has no tables for: images, exports, LDS parameter loads.
     UnsupportedFormat {
         /// The format.
         format: Format,

@@ -7,12 +7,17 @@ use crate::Opcode;
 pub struct Instruction {
     /// The operation.
     pub opcode: Opcode,
-    /// Length in bytes including a literal or DPP dword: 4, 8, or 12.
+    /// Length in bytes including a literal or DPP dword: 4, 8, 12, or 16.
     pub size: u8,
     /// The literal constant dword, where the encoding carried one.
     pub literal: Option<u32>,
     /// The operand fields of its format.
     pub fields: Fields,
+}
+
+impl Instruction {
+    /// The most dwords of one.
+    pub const MAX_DWORDS: usize = 4;
 }
 
 /// A source operand of the scalar or vector ALU, as the 9-bit hardware code of gfx11

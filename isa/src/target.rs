@@ -25,7 +25,7 @@ pub enum Generation {
     Gfx90a,
     /// CDNA3: gfx942.
     Gfx942,
-    /// CDNA4: gfx950, without its conversions by a scale, and matrices of mixed eight-, six- and four-bit floats.
+    /// CDNA4: gfx950.
     Gfx950,
 }
 

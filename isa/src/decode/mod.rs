@@ -14,7 +14,7 @@ mod vector;
 ///
 /// # Errors
 /// [`DecodeError`] for reserved encodings, for formats without tables, and where `words` is shorter
-/// than the instruction (at most four dwords).
+/// than the instruction (at most [`Instruction::MAX_DWORDS`]).
 pub fn decode(target: Target, words: &[u32]) -> Result<Instruction, DecodeError> {
     let encoding = Encoding::of(target.generation());
     let &first = words.first().ok_or(DecodeError::Truncated { format: None, needed: 4, got: 0 })?;

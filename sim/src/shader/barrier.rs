@@ -1,7 +1,9 @@
 //! The barriers of a workgroup that waves signal and wait for in two steps.
 //!
 //! Modelled is the workgroup's own barrier, number −1. The trap handler's, −2, is a NOP without privilege (RDNA4 ISA
-//! document, S_BARRIER_SIGNAL); named barriers are refused.
+//! document, S_BARRIER_SIGNAL); named barriers are refused. A wave that is a workgroup by itself signals nothing and is
+//! never the first (the same, `InWorkgroup`), and it does not wait: ROCm's kernels have both without asking how many
+//! waves there are.
 
 use super::code::Op;
 use super::scalar::mismatch;
@@ -80,7 +82,7 @@ pub(super) fn sop1(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
             return Ok(());
         }
         (Opcode::S_BARRIER_SIGNAL | Opcode::S_BARRIER_SIGNAL_ISFIRST, WORKGROUP) => {
-            env.barriers.signal()
+            env.launch.waves() > 1 && env.barriers.signal()
         }
         // Barrier 0 is a NOP.
         (Opcode::S_BARRIER_SIGNAL | Opcode::S_BARRIER_SIGNAL_ISFIRST, 0) => false,
@@ -104,7 +106,7 @@ pub(super) fn wait(wave: &mut Wave, op: &Op, env: &mut Env<'_>, simm16: u16) -> 
         let text = format!("s_barrier_wait of barrier {} is not modelled", simm16 as i16);
         return Err(Stop::not_modelled(text));
     }
-    if env.barriers.take(wave.id) {
+    if env.launch.waves() == 1 || env.barriers.take(wave.id) {
         return Ok(());
     }
     // It is executed again, to take note, when the barrier is complete.

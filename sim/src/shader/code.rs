@@ -39,8 +39,6 @@ impl Op {
 /// Bytes of one page of the cache.
 const PAGE: u64 = 4096;
 const SLOTS: usize = (PAGE / 4) as usize;
-/// The most dwords of an instruction.
-const LONGEST: usize = 5;
 /// Pages that a cache holds.
 const PAGES: usize = 1024;
 
@@ -109,7 +107,7 @@ impl Bytes {
         let mut dwords = vec![0; SLOTS];
         memory.window(start, PAGE, Access::Execute)?.load_dwords(start, &mut dwords);
         let mut end = None;
-        for behind in 0..LONGEST as u64 - 1 {
+        for behind in 0..Instruction::MAX_DWORDS as u64 - 1 {
             match memory.fetch(start.wrapping_add(PAGE + 4 * behind)) {
                 Ok(dword) => dwords.push(dword),
                 Err(fault) => {
@@ -122,8 +120,8 @@ impl Bytes {
     }
 
     fn decode(&self, target: Target, slot: usize) -> Result<Instruction, Stop> {
-        let end = self.dwords.len().min(slot + LONGEST);
-        let fault = if end < slot + LONGEST { self.end } else { None };
+        let end = self.dwords.len().min(slot + Instruction::MAX_DWORDS);
+        let fault = if end < slot + Instruction::MAX_DWORDS { self.end } else { None };
         decode(target, &self.dwords[slot..end], fault)
     }
 }
@@ -244,7 +242,7 @@ impl<'a> Code<'a> {
 
 /// Fetches and decodes the instruction at `pc`.
 pub(super) fn decode_at(target: Target, pc: u64, memory: &mut View) -> Result<Instruction, Stop> {
-    let mut words = [0u32; LONGEST];
+    let mut words = [0u32; Instruction::MAX_DWORDS];
     let mut fetched = 0;
     let mut fault = None;
     for word in &mut words {
@@ -266,7 +264,7 @@ pub(super) fn decode_at(target: Target, pc: u64, memory: &mut View) -> Result<In
 fn decode(target: Target, words: &[u32], fault: Option<MemoryFault>) -> Result<Instruction, Stop> {
     match (amdgpu_isa::decode(target, words), fault) {
         (Ok(instruction), _) => Ok(instruction),
-        (Err(_), Some(fault)) if words.len() < 2 => Err(fault.into()),
+        (Err(DecodeError::Truncated { .. }), Some(fault)) => Err(fault.into()),
         (Err(DecodeError::UnknownFormat { .. } | DecodeError::UnknownOpcode { .. }), _) => {
             let first = words.first().copied().unwrap_or(0);
             Err(Stop::illegal(format!("{first:#010x} is no instruction")))

@@ -116,10 +116,14 @@ fn numbered(formats: &Formats, format: u32) -> Option<(&'static [u32], Number)> 
     None
 }
 
-/// The same by gfx9's data format and number format.
+/// The same by gfx9's data format and number format, of which there are the pairs that gfx10 has one number for (LLVM's
+/// AMDGPUBaseInfo.cpp, `DfmtNfmt2UFmtGFX10`).
 fn paired(data: u32, number: u32) -> Option<(&'static [u32], Number)> {
-    let layout = LAYOUTS.get(data as usize).filter(|layout| !layout.is_empty())?;
-    Some((layout, NUMBERS[number as usize & 7]?))
+    let number = NUMBERS[number as usize & 7]?;
+    let (layout, _) = GFX10
+        .iter()
+        .find(|&&(layout, numbers)| layout == data as usize && numbers.contains(&number))?;
+    Some((LAYOUTS[*layout], number))
 }
 
 /// A load or store of a format.
@@ -335,4 +339,24 @@ fn largest(bits: u32) -> f64 {
 #[cold]
 fn too_wide(value: u32, bits: u32) -> Stop {
     Stop::not_modelled(format!("{value:#x} stored in {bits} bits of a buffer's format"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// LLVM's AMDGPUBaseInfo.cpp, `DfmtNfmt2UFmtGFX10`.
+    #[test]
+    fn formats_of_gfx9_are_those_that_gfx10_numbers() {
+        assert_eq!(paired(1, 0), Some((&[8][..], Unorm)));
+        assert_eq!(paired(4, 7), Some((&[32][..], Float)));
+        assert_eq!(paired(9, 0), Some((LAYOUTS[9], Unorm)));
+        // Singles of 8 bits, normalized dwords, a number that is reserved, no data.
+        for (data, number) in [(1, 7), (10, 7), (4, 0), (11, 1), (14, 2), (2, 6), (0, 4), (15, 4)] {
+            assert_eq!(paired(data, number), None, "{data} {number}");
+        }
+        let pairs = (0..16).flat_map(|data| (0..8).map(move |number| paired(data, number)));
+        let count: usize = GFX10.iter().map(|(_, numbers)| numbers.len()).sum();
+        assert_eq!(pairs.flatten().count(), count);
+    }
 }

@@ -180,6 +180,16 @@ pub(super) struct Traits {
     /// Lane permutations of DS reach all lanes of wave64 (RDNA4 ISA document, DS_PERMUTE_B32), not only the 32 of
     /// the pass.
     pub(super) permutes_whole_wave: bool,
+    /// Compare-and-store of DS has the comparand in its first data register and the new value in its second, DS_CMPST;
+    /// DS_CMPSTORE of gfx11 on has them the other way round (AMD's pseudocode in tinygrad's
+    /// `runtime/autogen/amd/{cdna,rdna3,rdna4}/str_pcode.py`; for gfx10.3 Mesa's aco_instruction_selection.cpp,
+    /// `visit_shared_atomic`).
+    pub(super) comparand_first: bool,
+    /// DS_APPEND and DS_CONSUME count at their offset, and M0 is nothing to them (AMD's pseudocode in tinygrad's
+    /// `runtime/autogen/amd/rdna4/str_pcode.py`). Before, the document adds "M0.base", LLVM puts the whole address
+    /// there (AMDGPUISelDAGToDAG.cpp, `SelectDSAppendConsume`), and Mesa leaves in M0 what there was (ACO,
+    /// `visit_shared_append`).
+    pub(super) counts_at_offset: bool,
     /// RSRC2 bit 6 is TRAP_PRESENT; gfx12 has another meaning for it, and its waves always take traps.
     pub(super) trap_present: bool,
     /// What Linux's trap handler does, where it is modelled.
@@ -228,6 +238,7 @@ const GFX10_3: Traits = Traits {
     buffers: Buffers::Gfx10,
     staged_loads: StagedLoads::Bits(16),
     message_operations: true,
+    comparand_first: true,
     traps: None,
     ..GFX11
 };
@@ -261,6 +272,8 @@ const GFX11: Traits = Traits {
     negates_matrices: false,
     permutes_single_blocks: true,
     permutes_whole_wave: false,
+    comparand_first: false,
+    counts_at_offset: false,
     trap_present: true,
     traps: Some(&TRAPS_GFX11),
 };
@@ -297,6 +310,8 @@ static GFX12: Traits = Traits {
     negates_matrices: false,
     permutes_single_blocks: true,
     permutes_whole_wave: true,
+    comparand_first: false,
+    counts_at_offset: true,
     trap_present: false,
     traps: Some(&TRAPS_GFX12),
 };
@@ -324,6 +339,8 @@ const GFX906: Traits = Traits {
     negates_matrices: false,
     permutes_single_blocks: true,
     permutes_whole_wave: true,
+    comparand_first: true,
+    counts_at_offset: false,
     trap_present: true,
     traps: Some(&TRAPS_GFX9),
 };

@@ -31,10 +31,10 @@
 //! - **Scratch** is where the dispatch's waves have it, not where the wave's slot on the machine would.
 //! - **What nothing has set** has one value ([`Launch::fill`]), not what earlier waves left.
 //!
-//! Refused, with a text that says what: formats without handlers (images, exports, parameter loads),
-//! GDS, indexed registers, gfx9's sparse and XF32 matrices, named barriers, traps but of gfx11
-//! and gfx12, messages and registers for which nothing here stands, registers
-//! beyond those allocated, misaligned tuples of SGPRs, dual issue in wave64. Arithmetic exceptions are never raised.
+//! Refused, with a text that says what: formats without tables (images, exports, parameter loads), the operations that
+//! `tests/refused.rs` lists, GDS, named barriers, traps of gfx10.3, messages and registers for which nothing here stands,
+//! registers beyond those allocated, misaligned tuples of SGPRs, dual issue in wave64. Arithmetic exceptions are never
+//! raised.
 #![expect(clippy::needless_range_loop, reason = "a lane number indexes several registers at once")]
 
 mod access;

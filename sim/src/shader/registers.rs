@@ -102,17 +102,16 @@ const TRAP_CONTROLS: u32 = 0x3ff;
 /// nothing here.
 pub(super) fn set(wave: &mut Wave, simm16: u16, value: u32) -> Result<(), Stop> {
     let (register, offset, mask) = field(simm16);
+    let (mask, value) = (mask << offset, value << offset);
+    // A register with the field in it, of the bits that can be written.
+    let merged = |old: u32, writable: u32| old & !(mask & writable) | value & mask & writable;
     match wave.traits.register(register).ok_or_else(|| unknown("s_setreg", register))? {
         Register::Mode => {
-            let mask = mask << offset;
-            wave.mode = wave.mode.with_bits(wave.mode.bits() & !mask | value << offset & mask);
+            wave.mode = wave.mode.with_bits(merged(wave.mode.bits(), u32::MAX));
             Ok(())
         }
         known @ (Register::Status | Register::StatePriv) if wave.privileged => {
-            let mask = mask << offset;
-            let bit = |old: bool, at: u32| {
-                if mask >> at & 1 != 0 { value << offset >> at & 1 != 0 } else { old }
-            };
+            let bit = |old: bool, at: u32| merged(u32::from(old) << at, 1 << at) != 0;
             let (scc, halt) =
                 if known == Register::Status { (0, 13) } else { (STATE_SCC, STATE_HALT) };
             wave.scc = bit(wave.scc, scc);
@@ -120,18 +119,15 @@ pub(super) fn set(wave: &mut Wave, simm16: u16, value: u32) -> Result<(), Stop> 
             Ok(())
         }
         Register::ExceptionsUser => {
-            let mask = mask << offset & USER_EXCEPTIONS;
-            wave.exceptions = wave.exceptions & !mask | value << offset & mask;
+            wave.exceptions = merged(wave.exceptions, USER_EXCEPTIONS);
             Ok(())
         }
         Register::TrapControl => {
-            let mask = mask << offset & TRAP_CONTROLS;
-            wave.trap_control = wave.trap_control & !mask | value << offset & mask;
+            wave.trap_control = merged(wave.trap_control, TRAP_CONTROLS);
             Ok(())
         }
         Register::TrapStatus if wave.privileged => {
-            let mask = mask << offset;
-            wave.trapsts = wave.trapsts & !mask | value << offset & mask;
+            wave.trapsts = merged(wave.trapsts, u32::MAX);
             Ok(())
         }
         // Writes without privilege are dropped (RDNA3 ISA document, S_SETREG_B32: writeable bits).
@@ -143,11 +139,13 @@ pub(super) fn set(wave: &mut Wave, simm16: u16, value: u32) -> Result<(), Stop> 
         | Register::LdsAllocation
         | Register::InstructionBuffer => Ok(()),
         Register::ScratchLow if sets_scratch(wave) => {
-            wave.scratch = wave.scratch & !0xffff_ffff | u64::from(value);
+            let low = merged(wave.scratch as u32, u32::MAX);
+            wave.scratch = wave.scratch & !0xffff_ffff | u64::from(low);
             Ok(())
         }
         Register::ScratchHigh if sets_scratch(wave) => {
-            wave.scratch = wave.scratch & 0xffff_ffff | u64::from(value) << 32;
+            let high = merged((wave.scratch >> 32) as u32, u32::MAX);
+            wave.scratch = wave.scratch & 0xffff_ffff | u64::from(high) << 32;
             Ok(())
         }
         _ => Err(unknown("s_setreg", register)),

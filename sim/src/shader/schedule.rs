@@ -29,8 +29,6 @@ use std::time::Duration;
 const WAVE_QUANTUM: u64 = 2048;
 /// Instructions a workgroup executes before another one runs.
 const GROUP_SLICE: u64 = 64 * 1024;
-/// LDS of one compute unit's share of a workgroup processor.
-const LDS_PER_COMPUTE_UNIT: u64 = 64 * 1024;
 /// How often halted waves look whether they are killed.
 const HALTED_LOOK: Duration = Duration::from_millis(1);
 /// Workgroups below which more threads cost more than they bring.
@@ -87,7 +85,7 @@ impl<'a> Dispatch<'a> {
         let by_waves = units * u64::from(self.launch.waves_per_compute_unit) / waves;
         let by_lds = match self.launch.lds_bytes {
             0 => u64::MAX,
-            bytes => units * LDS_PER_COMPUTE_UNIT / u64::from(bytes),
+            bytes => units * u64::from(self.gpu.lds_bytes) / u64::from(bytes),
         };
         let by_scratch = if self.launch.uses_scratch() {
             u64::from(self.launch.scratch_waves) / waves
@@ -476,7 +474,43 @@ fn execute(
 
 #[cfg(test)]
 mod tests {
-    use super::share;
+    use super::*;
+    use crate::profile;
+
+    /// A workgroup that asks for a compute unit's whole LDS has it alone.
+    #[test]
+    fn residents_share_the_boards_lds() {
+        let mut gpu = profile::by_name("gfx90a").expect("a board").gpu;
+        let target = Target::from_gfx_target_version(gpu.gfx_target_version).expect("a target");
+        let launch = Launch {
+            program: 0,
+            rsrc1: 0,
+            rsrc2: 0,
+            rsrc3: 0,
+            wave32: false,
+            user_data: [0; 32],
+            grid: [64, 1, 1],
+            workgroup: [64, 1, 1],
+            lds_bytes: 64 << 10,
+            waves_per_compute_unit: 32,
+            fill: 0,
+            scratch_base: 0,
+            scratch_bytes_per_wave: 0,
+            scratch_waves: 0,
+            shared_aperture_hi: 0,
+            private_aperture_hi: 0,
+            trap_handler: None,
+        };
+        let units = u64::from(gpu.compute_units);
+        for (lds_bytes, each) in [(64 << 10, 1), (160 << 10, 2)] {
+            gpu.lds_bytes = lds_bytes;
+            let (memory, cache) = (Arc::new(AddressSpace::new()), InstructionCache::default());
+            let (stopped, inspection) = (AtomicBool::new(false), Inspection::default());
+            let dispatch =
+                Dispatch::new(&gpu, target, &launch, &memory, &cache, &stopped, &inspection);
+            assert_eq!(dispatch.residents() / units, each);
+        }
+    }
 
     #[test]
     fn workers_together_hold_all_residents() {

@@ -380,9 +380,16 @@ fn swizzle(wave: &mut Wave, ds: &Ds) -> Step {
     Ok(())
 }
 
-/// `ds_append`, `ds_consume`: the number of active lanes added to or taken from a counter at M0's base.
+/// `ds_append`, `ds_consume`: the number of active lanes added to or taken from a counter.
 fn count(wave: &mut Wave, env: &mut Env<'_>, ds: &Ds, append: bool) -> Step {
-    let at = (wave.sgpr(M0) >> 16).wrapping_add(ds.offset());
+    if !wave.traits.counts_at_offset && wave.sgpr(M0) != 0 {
+        let (name, m0) = (if append { "DS_APPEND" } else { "DS_CONSUME" }, wave.sgpr(M0));
+        return Err(Stop::not_modelled(format!(
+            "{name} with {m0:#x} in M0, of which documents and compilers disagree what it adds to the address, is not \
+             modelled"
+        )));
+    }
+    let at = ds.offset();
     let old = env.lds.load32(at);
     let active = wave.exec().count_ones();
     let new = if append { old.wrapping_add(active) } else { old.wrapping_sub(active) };
@@ -467,21 +474,26 @@ fn update(
     returns: bool,
 ) -> Step {
     let function = function.of_generation(wave.traits);
+    let (data0, data1) = if function.is_compare() && wave.traits.comparand_first {
+        (ds.data1, ds.data0)
+    } else {
+        (ds.data0, ds.data1)
+    };
     for half in 0..wave.halves {
         let at = addresses(wave, ds, half, ds.offset());
         for lane in lanes(wave.exec_half(half)) {
             Place::Lds(at[lane]).check_alignment(env, if wide { 8 } else { 4 })?;
             if wide {
-                let a = qword(wave, ds.data0, half, lane);
-                let b = if has_two(function) { qword(wave, ds.data1, half, lane) } else { 0 };
+                let a = qword(wave, data0, half, lane);
+                let b = if has_two(function) { qword(wave, data1, half, lane) } else { 0 };
                 let old = env.lds.load64(at[lane]);
                 env.lds.store64(at[lane], function.apply64(old, a, b));
                 if returns {
                     set_qword(wave, ds.vdst, half, lane, old);
                 }
             } else {
-                let a = wave.row(ds.data0, half)[lane];
-                let b = if has_two(function) { wave.row(ds.data1, half)[lane] } else { 0 };
+                let a = wave.row(data0, half)[lane];
+                let b = if has_two(function) { wave.row(data1, half)[lane] } else { 0 };
                 let old = env.lds.load32(at[lane]);
                 env.lds.store32(at[lane], function.apply32(old, a, b));
                 if returns {

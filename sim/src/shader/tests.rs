@@ -4,6 +4,7 @@ mod accesses;
 mod addresses;
 mod atomics;
 mod buffers;
+mod code;
 mod coverage;
 mod floats;
 mod gfx10;
@@ -12,7 +13,9 @@ mod gfx9;
 mod gfx950;
 mod lanes;
 mod matrices;
+mod refused;
 mod scalars;
+mod shares;
 mod wmma;
 
 use super::barrier::Barriers;
@@ -94,6 +97,17 @@ impl Rig {
         lds.reset(64, 0);
         let memory = Arc::new(Backing::zeroed(4096));
         Rig { target, launch, wave, lds, barriers: Barriers::new(1), memory }
+    }
+
+    /// With all the registers that its generation can allocate.
+    fn whole(target: Target, wave32: bool) -> Rig {
+        let mut rig = Rig::on(target, wave32);
+        (rig.launch.rsrc1, rig.launch.rsrc3) = (0x3f, 0x3f);
+        let mode = rig.wave.mode;
+        rig.wave = Wave::new(wave32, rig.wave.traits, rig.wave.traits.registers(&rig.launch));
+        rig.wave.mode = mode;
+        rig.wave.set_mask(EXEC, 1);
+        rig
     }
 
     /// One of gfx12.

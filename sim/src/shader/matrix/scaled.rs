@@ -55,13 +55,20 @@ pub(super) fn run(wave: &mut Wave, op: &Op, operands: &Operands, shape: Shape) -
     if scale.is_none() && abid != 0 {
         return Err(operands.refuse(format_args!("with abid:{abid}")));
     }
-    let scale_of = |index: usize, line: usize, block: usize| match scale {
-        None => ONE,
+    let scales = match scale {
+        None => None,
         Some(scale) => {
+            let [Some(a), Some(b)] = scale.src.map(|source| wave.vector_register(source)) else {
+                return Err(operands.refuse("with a scale in no VGPR"));
+            };
+            Some((scale, [a, b]))
+        }
+    };
+    let scale_of = |index: usize, line: usize, block: usize| match scales {
+        None => ONE,
+        Some((scale, registers)) => {
             let byte = scale.op_sel >> index & 1 | (scale.op_sel_hi >> index & 1) << 1;
-            let lane = block * shape.size + line;
-            let register = wave.vector_register(scale.src[index]);
-            register.map_or(0, |register| wave.lane(register, lane)) >> (8 * byte) & 0xff
+            wave.lane(registers[index], block * shape.size + line) >> (8 * byte) & 0xff
         }
     };
     let (of_a, of_b) = (values(wave, &shape, a, kind_a), values(wave, &shape, b, kind_b));

@@ -38,6 +38,15 @@ fn waves_start_with_ids_apart_and_set_their_scratch() {
     rig.execute(&[0xb984_f814]).unwrap(); // s_setreg_b32 hwreg(HW_REG_FLAT_SCR_LO), s4
     rig.execute(&[0xb985_f815]).unwrap(); // s_setreg_b32 hwreg(HW_REG_FLAT_SCR_HI), s5
     assert_eq!(rig.wave.scratch_base(), scratch);
+    // Of parts of them only these change (RDNA2 ISA document, S_SETREG_B32).
+    rig.wave.set_sgpr(4, 0xff_abcd);
+    rig.wave.set_sgpr(5, 0xff_0012);
+    rig.execute(&[0xb984_7a14]).unwrap(); // s_setreg_b32 hwreg(HW_REG_FLAT_SCR_LO, 8, 16), s4
+    assert_eq!(rig.wave.scratch_base(), 0x7_00ab_cd00);
+    rig.execute(&[0xb985_7815]).unwrap(); // s_setreg_b32 hwreg(HW_REG_FLAT_SCR_HI, 0, 16), s5
+    assert_eq!(rig.wave.scratch_base(), 0x12_00ab_cd00);
+    rig.execute(&[0xb985_7c15]).unwrap(); // s_setreg_b32 hwreg(HW_REG_FLAT_SCR_HI, 16, 16), s5
+    assert_eq!(rig.wave.scratch_base(), 0x0012_0012_00ab_cd00);
 }
 
 #[test]

@@ -2,9 +2,7 @@
 
 use super::*;
 use crate::shader::generation::Registers;
-use crate::shader::resolve;
 use crate::shader::wave::{LANES, State, TTMP0};
-use std::collections::BTreeSet;
 
 fn single(value: f32) -> u32 {
     value.to_bits()
@@ -31,6 +29,22 @@ fn a_barrier_is_complete_when_all_have_signalled() {
     rig.execute(&[signal]).unwrap();
     rig.barriers.leave();
     rig.execute(&[wait]).unwrap();
+}
+
+/// RDNA4 ISA document, S_BARRIER_SIGNAL_ISFIRST: only waves in a workgroup of several signal.
+#[test]
+fn a_wave_by_itself_has_no_barrier() {
+    let mut rig = Rig::gfx12(true);
+    rig.launch.workgroup = [32, 1, 1];
+    rig.wave.scc = true;
+    rig.execute(&[0xbe80_4fc1]).unwrap(); // s_barrier_signal_isfirst -1
+    assert!(!rig.wave.scc);
+    for _ in 0..2 {
+        rig.execute(&[0xbf94_ffff]).unwrap(); // s_barrier_wait -1
+    }
+    rig.execute(&[0xbe80_4ec1]).unwrap(); // s_barrier_signal -1
+    rig.execute(&[0xbe82_50c1]).unwrap(); // s_get_barrier_state s2, -1
+    assert_eq!(rig.wave.sgpr(2), 1 | 1 << 4);
 }
 
 #[test]
@@ -319,44 +333,6 @@ fn a_buffer_in_misaligned_registers_is_refused() {
     // buffer_load_b32 v0, off, s[8:11], null, but from s9
     let text = Rig::gfx12(true).refusal(&[0xc405_007c, 0x0080_1200, 0]);
     assert_eq!(text, "BUFFER_LOAD_B32 of 4 SGPRs from s9, which is not a multiple of 4");
-}
-
-/// Every operation that LLVM knows is executed, but for these.
-#[test]
-fn operations_that_are_refused() {
-    let mut refused = BTreeSet::new();
-    for line in include_str!("../../../../isa/tests/data/gfx1201.wave32.llvm19.txt").lines() {
-        let Some((hex, text)) = line.split_once('\t') else { continue };
-        let words: Vec<u32> =
-            hex.split(' ').map(|word| u32::from_str_radix(word, 16).unwrap()).collect();
-        let Ok(instruction) = amdgpu_isa::decode(Target::Gfx1201, &words) else { continue };
-        let name = instruction.opcode.name();
-        if text.is_empty() || refused.contains(name) {
-            continue;
-        }
-        if resolve::handler(&instruction).is_none() {
-            refused.insert(name);
-            continue;
-        }
-        let mut rig = Rig::gfx12(true);
-        rig.launch.rsrc1 = 0x3f;
-        rig.launch.rsrc2 = 1;
-        rig.launch.scratch_bytes_per_wave = 1024;
-        rig.wave = wave(true);
-        if let Err(Stop::Fault(kind)) = rig.execute(&words)
-            && let WaveFaultKind::NotModelled(reason) = *kind
-            && reason == format!("{name} is not modelled")
-        {
-            refused.insert(name);
-        }
-    }
-    expect_test::expect![[r#"
-        GLOBAL_ATOMIC_ORDERED_ADD_B64
-        S_BARRIER_INIT
-        S_BARRIER_JOIN
-        S_BARRIER_LEAVE
-        S_WAKEUP_BARRIER"#]]
-    .assert_eq(&Vec::from_iter(refused).join("\n"));
 }
 
 /// A wave with all registers.

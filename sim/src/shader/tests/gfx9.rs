@@ -1,12 +1,9 @@
 //! gfx9: its lane movements, parts of registers, matrices and launch state.
 
 use super::*;
-use crate::shader::generation::Registers;
 use crate::shader::launch::{Group, prepare};
-use crate::shader::resolve;
 use crate::shader::trap;
 use crate::shader::wave::State;
-use std::collections::{BTreeMap, BTreeSet};
 
 fn lanes(rig: &Rig, register: usize) -> Vec<u32> {
     (0..64).map(|lane| rig.wave.lane(register, lane)).collect()
@@ -271,96 +268,4 @@ fn traps_go_through_linux_handler() {
     assert_eq!(temporary(&told, 0), CODE as u32 + 56);
     assert_eq!(temporary(&told, 1), (CODE >> 32) as u32);
     assert_ne!(temporary(&told, 12) & 0x2000, 0);
-}
-
-/// Every operation that LLVM knows is executed, but for these, and typed buffers and loads into LDS.
-#[test]
-fn operations_that_are_refused() {
-    let mut refused: BTreeMap<&str, String> = BTreeMap::new();
-    for (target, listing) in [
-        (Target::Gfx906, include_str!("../../../../isa/tests/data/gfx906.llvm19.txt")),
-        (Target::Gfx908, include_str!("../../../../isa/tests/data/gfx908.llvm19.txt")),
-        (Target::Gfx90a, include_str!("../../../../isa/tests/data/gfx90a.llvm19.txt")),
-        (Target::Gfx942, include_str!("../../../../isa/tests/data/gfx942.llvm19.txt")),
-        (Target::Gfx950, include_str!("../../../../isa/tests/data/gfx950.llvm22.txt")),
-    ] {
-        let mut found = BTreeSet::new();
-        for line in listing.lines() {
-            let Some((hex, text)) = line.split_once('\t') else { continue };
-            let words: Vec<u32> =
-                hex.split(' ').map(|word| u32::from_str_radix(word, 16).unwrap()).collect();
-            let Ok(instruction) = amdgpu_isa::decode(target, &words) else { continue };
-            let name = instruction.opcode.name();
-            let elsewhere = name.contains("_FORMAT_") || name.contains("_LOAD_LDS_");
-            if text.is_empty() || text.contains("/*") || elsewhere || found.contains(name) {
-                continue;
-            }
-            let mut rig = Rig::on(target, false);
-            rig.launch.rsrc2 = 1;
-            rig.launch.scratch_bytes_per_wave = 1024;
-            let registers = Registers { vgprs: 256, all: 512 };
-            rig.launch.rsrc1 = 0x3f;
-            rig.launch.rsrc3 = 0x3f;
-            rig.wave = Wave::new(false, Traits::of(target), registers);
-            if resolve::handler(&instruction).is_none()
-                || matches!(rig.execute(&words), Err(Stop::Fault(kind)) if matches!(&*kind,
-                    WaveFaultKind::NotModelled(reason) if *reason == format!("{name} is not modelled")))
-            {
-                found.insert(name);
-            }
-        }
-        for name in found {
-            let targets = refused.entry(name).or_default();
-            *targets += &format!(" {target}");
-        }
-    }
-    let lines: Vec<String> =
-        refused.into_iter().map(|(name, targets)| format!("{name}:{targets}")).collect();
-    expect_test::expect![[r#"
-        DS_ADD_SRC2_F32: gfx906 gfx908
-        DS_ADD_SRC2_U32: gfx906 gfx908
-        DS_ADD_SRC2_U64: gfx906 gfx908
-        DS_AND_SRC2_B32: gfx906 gfx908
-        DS_AND_SRC2_B64: gfx906 gfx908
-        DS_DEC_SRC2_U32: gfx906 gfx908
-        DS_DEC_SRC2_U64: gfx906 gfx908
-        DS_INC_SRC2_U32: gfx906 gfx908
-        DS_INC_SRC2_U64: gfx906 gfx908
-        DS_MAX_SRC2_F32: gfx906 gfx908
-        DS_MAX_SRC2_F64: gfx906 gfx908
-        DS_MAX_SRC2_I32: gfx906 gfx908
-        DS_MAX_SRC2_I64: gfx906 gfx908
-        DS_MAX_SRC2_U32: gfx906 gfx908
-        DS_MAX_SRC2_U64: gfx906 gfx908
-        DS_MIN_SRC2_F32: gfx906 gfx908
-        DS_MIN_SRC2_F64: gfx906 gfx908
-        DS_MIN_SRC2_I32: gfx906 gfx908
-        DS_MIN_SRC2_I64: gfx906 gfx908
-        DS_MIN_SRC2_U32: gfx906 gfx908
-        DS_MIN_SRC2_U64: gfx906 gfx908
-        DS_OR_SRC2_B32: gfx906 gfx908
-        DS_OR_SRC2_B64: gfx906 gfx908
-        DS_RSUB_SRC2_U32: gfx906 gfx908
-        DS_RSUB_SRC2_U64: gfx906 gfx908
-        DS_STORE_SRC2_B32: gfx906 gfx908
-        DS_STORE_SRC2_B64: gfx906 gfx908
-        DS_SUB_SRC2_U32: gfx906 gfx908
-        DS_SUB_SRC2_U64: gfx906 gfx908
-        DS_XOR_SRC2_B32: gfx906 gfx908
-        DS_XOR_SRC2_B64: gfx906 gfx908
-        S_CBRANCH_G_FORK: gfx906 gfx908 gfx90a gfx942 gfx950
-        S_CBRANCH_I_FORK: gfx906 gfx908 gfx90a gfx942 gfx950
-        S_CBRANCH_JOIN: gfx906 gfx908 gfx90a gfx942 gfx950
-        S_ENDPGM_ORDERED_PS_DONE: gfx906 gfx908 gfx90a gfx942 gfx950
-        S_RFE_RESTORE_B64: gfx906 gfx908 gfx90a gfx942 gfx950
-        S_SCRATCH_LOAD_B128: gfx906 gfx908 gfx90a gfx942 gfx950
-        S_SCRATCH_LOAD_B32: gfx906 gfx908 gfx90a gfx942 gfx950
-        S_SCRATCH_LOAD_B64: gfx906 gfx908 gfx90a gfx942 gfx950
-        S_SCRATCH_STORE_B128: gfx906 gfx908 gfx90a gfx942 gfx950
-        S_SCRATCH_STORE_B32: gfx906 gfx908 gfx90a gfx942 gfx950
-        S_SCRATCH_STORE_B64: gfx906 gfx908 gfx90a gfx942 gfx950
-        S_SETVSKIP: gfx906 gfx908 gfx90a gfx942 gfx950
-        V_CVT_PKACCUM_U8_F32: gfx906 gfx908 gfx90a gfx942 gfx950
-        V_SCREEN_PARTITION_4SE_B32: gfx906 gfx908 gfx90a gfx942 gfx950"#]]
-    .assert_eq(&lines.join("\n"));
 }

@@ -52,6 +52,35 @@ fn operations_give_what_the_formats_say() {
     assert!(wrong.is_empty(), "{} wrong: {wrong:#?}", wrong.len());
 }
 
+/// Sources of several registers are followed by one of a scale, which may be the last there is.
+#[test]
+fn a_scale_is_one_register() {
+    let one = 1f32.to_bits();
+    for words in [
+        [0xd25b_0000, 0x0002_3f08], // v_cvt_scalef32_pk32_bf6_bf16 v[0:5], v[8:23], v31
+        [0xd25f_0000, 0x047e_3f08], // v_cvt_scalef32_sr_pk32_bf6_bf16 v[0:5], v[8:23], v31, v31
+    ] {
+        let mut rig = Rig::on(Target::Gfx950, false);
+        (rig.launch.rsrc1, rig.launch.rsrc3) = (3, 7);
+        let traits = Traits::of(Target::Gfx950);
+        rig.wave = Wave::new(false, traits, traits.registers(&rig.launch));
+        rig.wave.set_mask(EXEC, 1);
+        for register in 8..24 {
+            rig.wave.set_lane(register, 0, 0x3f80_3f80);
+        }
+        rig.wave.set_lane(31, 0, one);
+        rig.execute(&words).unwrap();
+        // One of BF6 is an exponent of three.
+        let bits = (0..32).fold([0u32; 6], |mut dwords, index| {
+            for bit in [6 * index + 2, 6 * index + 3] {
+                dwords[bit / 32] |= 1 << (bit % 32);
+            }
+            dwords
+        });
+        assert_eq!(std::array::from_fn(|register| rig.wave.lane(register, 0)), bits);
+    }
+}
+
 #[test]
 fn lanes_are_swapped() {
     // v_permlane16_swap_b32_e32 v1, v2 and v_permlane32_swap_b32_e32 v1, v2

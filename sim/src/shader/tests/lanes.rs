@@ -140,3 +140,50 @@ fn swizzles_rotate_both_ways() {
         }
     }
 }
+
+/// "Vega 7nm" ISA document, "DPP": all lanes are read before any is written, though a wave of 64 has two passes.
+#[test]
+fn lanes_that_cross_passes_are_read_before_they_are_written() {
+    let cases: [(u32, Origin); 6] = [
+        (0x130, |lane| (lane < 63).then_some(lane + 1)), // wave_shl:1
+        (0x138, |lane| lane.checked_sub(1)),             // wave_shr:1
+        (0x134, |lane| Some((lane + 1) % 64)),           // wave_rol:1
+        (0x13c, |lane| Some((lane + 63) % 64)),          // wave_ror:1
+        (0x142, |lane| (lane / 16 * 16).checked_sub(1)), // row_bcast:15
+        (0x143, |lane| (lane / 32 * 32).checked_sub(1)), // row_bcast:31
+    ];
+    /// The result of a value and a lane's second operand.
+    type Operation = fn(u32, u32) -> u32;
+    // row_mask:0xf bank_mask:0xf
+    let operations: [(u32, Operation); 5] = [
+        (0x7e00_02fa, |a, _| a),     // v_mov_b32_dpp v0, v0
+        (0x6800_02fa, |a, b| a + b), // v_add_u32_dpp v0, v0, v1
+        (0x3200_02fa, |a, b| a + b), // v_add_co_u32_dpp v0, vcc, v0, v1
+        // v_add_f32_dpp v0, v0, v1, of denormals
+        (0x0200_02fa, |a, b| a + b),
+        // v_add_u16_dpp v0, v0, v1, which clears the upper half
+        (0x4c00_02fa, |a, b| (a + b) & 0xffff),
+    ];
+    for (control, origin) in cases {
+        for (word, operation) in operations {
+            let mut rig = Rig::on(Target::Gfx906, false);
+            rig.wave.set_mask(EXEC, u64::MAX);
+            for lane in 0..64 {
+                rig.wave.set_lane(0, lane, 0x1_0000 + 7 * lane as u32);
+                rig.wave.set_lane(1, lane, 100 * lane as u32);
+                rig.wave.set_lane(2, lane, 2);
+                rig.wave.set_lane(3, lane, 3);
+            }
+            rig.execute(&[word, 0xff00_0000 | control << 8]).expect("no fault");
+            for lane in 0..64 {
+                let value = |lane: usize| 0x1_0000 + 7 * lane as u32;
+                let expected = match origin(lane) {
+                    Some(from) => operation(value(from), 100 * lane as u32),
+                    None => value(lane),
+                };
+                assert_eq!(rig.wave.lane(0, lane), expected, "{word:#x} {control:#x}, lane {lane}");
+                assert_eq!([2, 3].map(|register| rig.wave.lane(register, lane)), [2, 3]);
+            }
+        }
+    }
+}

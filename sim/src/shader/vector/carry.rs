@@ -21,8 +21,6 @@ fn with_carry(
 ) -> Step {
     let carry_in = if carry_in { wave.source_mask(v.src[2]) } else { 0 };
     let mut out_mask = 0u64;
-    // The first pass's result, while the second may look at its lanes.
-    let mut waiting = None;
     for half in 0..wave.halves {
         let bits = (carry_in >> (32 * half)) as u32;
         let carry: Row = lanes!(|lane| bits >> lane & 1);
@@ -33,14 +31,7 @@ fn with_carry(
         let carried = gather!(|lane| carries(a[lane], b[lane], carry[lane]));
         let mask = active(wave, v, half);
         out_mask |= u64::from(carried & mask) << (32 * half);
-        if v.dpp.is_some() && half + 1 < wave.halves {
-            waiting = Some((mask, out));
-        } else {
-            wave.write(usize::from(v.vdst), half, mask, &out);
-        }
-    }
-    if let Some((mask, out)) = waiting {
-        wave.write(usize::from(v.vdst), 0, mask, &out);
+        wave.write(usize::from(v.vdst), half, mask, &out);
     }
     wave.set_mask(v.sdst, out_mask);
     Ok(())

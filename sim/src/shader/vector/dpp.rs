@@ -27,6 +27,12 @@ fn origin(ctrl: u16, lane: usize, lanes: usize) -> Option<usize> {
     Some(from)
 }
 
+/// Whether a lane may read one of an earlier pass: by gfx9's rotations and shifts of the whole wave upwards, and
+/// broadcasts to the next rows.
+pub(super) fn reaches_back(movement: &Dpp) -> bool {
+    matches!(movement, Dpp::Dpp16 { ctrl: 0x134 | 0x138 | 0x13c | 0x142 | 0x143, .. })
+}
+
 /// Lanes of a pass that DPP lets be written: those of the row and bank masks whose source is valid, or reads
 /// as zero by `bound_ctrl` (RDNA3 ISA document, "DPP16").
 pub(super) fn written(movement: &Dpp, half: usize, exec: u64, lanes: usize) -> u32 {

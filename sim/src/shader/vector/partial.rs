@@ -1,22 +1,65 @@
-//! Results that fill a part of their register: those of SDWA, and 16-bit ones where the rest becomes zero.
+//! What is done around an operation: results that fill a part of their register, those of SDWA, and 16-bit ones where
+//! the rest becomes zero; a source whose lanes cross passes.
 
-use super::{active, fields};
+use super::{active, dpp, fields};
 use crate::shader::code::{Handler, Op};
+use crate::shader::scalar::mismatch;
 use crate::shader::wave::{Env, LANES, Step, Wave};
-use amdgpu_isa::{Fields, Instruction, OperandKind, Sdwa, Select, Target};
+use amdgpu_isa::{Fields, Instruction, OperandKind, Sdwa, Select, Src, Target};
 
-/// What executes the instruction around its operation, when its result does not go to the register as it is.
+/// What executes the instruction around its operation, when its result does not go to the register as it is, or what it
+/// reads may already be a result.
 pub(in crate::shader) fn around(target: Target, instruction: &Instruction) -> Option<Handler> {
     let Fields::Valu(v) = &instruction.fields else { return None };
     let info = instruction.opcode.info();
     if matches!(info.dst, OperandKind::None | OperandKind::Mask) {
         return None;
     }
+    let clears = target.clears_high_half(instruction.opcode);
     match v.sdwa {
         Some(Sdwa { dst_sel, .. }) if dst_sel != Select::Dword => Some(select),
-        _ if target.clears_high_half(instruction.opcode) => Some(clear_high_half),
+        _ if v.dpp.as_ref().is_some_and(dpp::reaches_back) => {
+            Some(if clears { clear_high_half_crossing } else { crossing })
+        }
+        _ if clears => Some(clear_high_half),
         _ => None,
     }
+}
+
+/// Executes an instruction whose second pass reads lanes of the first: from a copy of the register, as the first pass
+/// may write it.
+fn crossing(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
+    from_copy(wave, op, env, op.inner)
+}
+
+fn clear_high_half_crossing(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
+    from_copy(wave, op, env, clear_high_half)
+}
+
+fn from_copy(wave: &mut Wave, op: &Op, env: &mut Env<'_>, then: Handler) -> Step {
+    let v = fields(op)?;
+    let Some(register) = v.src[0].vgpr() else { return then(wave, op, env) };
+    // The copy is in a VGPR that the instruction does not name, of which there is one: waves have at least four, and
+    // only VOP1 and VOP2 move lanes so.
+    let named =
+        |spare: u8| spare == v.vdst || v.src.iter().any(|source| source.vgpr() == Some(spare));
+    let Some(spare) = (0..=u8::MAX).take(wave.vgprs()).find(|&spare| !named(spare)) else {
+        return mismatch(op);
+    };
+    let mut op = *op;
+    if let Fields::Valu(v) = &mut op.instruction.fields {
+        v.src[0] = Src(256 + u16::from(spare));
+    }
+    let mut kept = [[0; LANES]; 2];
+    for half in 0..wave.halves {
+        let source = *wave.row(register.into(), half);
+        kept[half] = std::mem::replace(wave.row_mut(spare.into(), half), source);
+    }
+    let step = then(wave, &op, env);
+    for half in 0..wave.halves {
+        *wave.row_mut(spare.into(), half) = kept[half];
+    }
+    step
 }
 
 /// Low bit and width of a part.

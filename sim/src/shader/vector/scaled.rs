@@ -161,7 +161,9 @@ pub(in crate::shader) fn run(wave: &mut Wave, op: &Op, _env: &mut Env<'_>) -> St
                     None => vec![plain; registers],
                 }
             };
-            let (a, b) = (sources(0, low[lane]), sources(1, random[lane]));
+            let a = sources(0, low[lane]);
+            // Otherwise source 1 is one register, the scale or a random number.
+            let b = if interleaved { sources(1, random[lane]) } else { Vec::new() };
             let scale = match scales[lane] >> 23 & 0xff {
                 0xff => None,
                 exponent => Some(exponent as i32 - 127),
