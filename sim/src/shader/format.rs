@@ -117,7 +117,7 @@ fn numbered(formats: &Formats, format: u32) -> Option<(&'static [u32], Number)> 
 }
 
 /// The same by gfx9's data format and number format, of which there are the pairs that gfx10 has one number for (LLVM's
-/// AMDGPUBaseInfo.cpp, `DfmtNfmt2UFmtGFX10`).
+/// AMDGPUAsmUtils.cpp, `DfmtNfmt2UFmtGFX10`).
 fn paired(data: u32, number: u32) -> Option<(&'static [u32], Number)> {
     let number = NUMBERS[number as usize & 7]?;
     let (layout, _) = GFX10
@@ -345,7 +345,7 @@ fn too_wide(value: u32, bits: u32) -> Stop {
 mod tests {
     use super::*;
 
-    /// LLVM's AMDGPUBaseInfo.cpp, `DfmtNfmt2UFmtGFX10`.
+    /// LLVM's AMDGPUAsmUtils.cpp, `DfmtNfmt2UFmtGFX10`.
     #[test]
     fn formats_of_gfx9_are_those_that_gfx10_numbers() {
         assert_eq!(paired(1, 0), Some((&[8][..], Unorm)));
