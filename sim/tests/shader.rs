@@ -118,13 +118,15 @@ impl Machine {
         let result = std::thread::scope(|scope| {
             let waves = scope.spawn(|| run_on(gpu, &self.launch, &self.space, &watcher, 2));
             let start = Instant::now();
-            while !done(&watcher) {
-                assert!(start.elapsed() < Duration::from_secs(10), "{watcher:?}");
+            while !done(&watcher) && start.elapsed() < Duration::from_secs(10) {
                 std::thread::sleep(Duration::from_millis(1));
             }
             std::thread::sleep(Duration::from_millis(5));
+            // Before anything can fail, as the scope waits for the waves.
             watcher.stop.store(true, Ordering::Relaxed);
-            waves.join().expect("no panic")
+            let result = waves.join().expect("no panic");
+            assert!(done(&watcher), "{watcher:?}");
+            result
         });
         (result.expect_err("it was killed"), watcher)
     }
@@ -536,4 +538,16 @@ fn a_trace_has_every_instruction_and_what_it_changed() {
     assert_eq!(counts[..2], [kernel, "# times, lanes, operation"]);
     assert!(counts.contains(&"# 2 4 global_atomic_add_u32"), "{counts:?}");
     assert!(counts.contains(&"# 2 4 16 global atomic"), "{counts:?}");
+}
+
+#[test]
+fn sizes_beyond_hardware_are_refused() {
+    for (grid, workgroup) in
+        [([u32::MAX; 3], [1, 1, 1]), ([1; 3], [65536, 65536, 2]), ([1; 3], [1025, 1, 1])]
+    {
+        let mut machine = Machine::new(include_bytes!("../../tests/data/shader/workgroups.bin"));
+        (machine.launch.grid, machine.launch.workgroup) = (grid, workgroup);
+        let fault = machine.run_until(|_| true).0;
+        assert!(matches!(fault.kind, WaveFaultKind::NotModelled(_)), "{fault:?}");
+    }
 }

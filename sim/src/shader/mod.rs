@@ -334,6 +334,11 @@ fn start(
         let text = format!("waves of 32 lanes, which {} does not have", gpu.name);
         return Err(WaveFault::before_start(launch, text));
     }
+    if !launch.has_sane_sizes() {
+        let (grid, workgroup) = (launch.grid, launch.workgroup);
+        let text = format!("a grid of {grid:?} work-items in workgroups of {workgroup:?}");
+        return Err(WaveFault::before_start(launch, text));
+    }
     schedule::Dispatch::new(gpu, target, launch, memory, instructions, outside, inspection)
         .run(threads)
 }

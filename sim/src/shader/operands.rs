@@ -196,6 +196,8 @@ fn highest_vgpr(instruction: &Instruction, wave32: bool, addresses: bool) -> Opt
     if addresses && !is_memory {
         return None;
     }
+    // Operations without an address access nothing: DS_NOP, GWS, write-backs.
+    let accesses = info.flags.intersects(Flags::LOAD | Flags::STORE | Flags::ATOMIC);
     let sources = |src: &[Src; 3], info: &OpInfo| {
         let runs = src.iter().zip(info.src);
         runs.filter_map(|(source, kind)| last(source.vgpr()?, kind, wave32)).max()
@@ -215,13 +217,9 @@ fn highest_vgpr(instruction: &Instruction, wave32: bool, addresses: bool) -> Opt
             .max(),
         Fields::Ds { vdst, addr, data0, data1, .. } => {
             let [first, second, _] = info.src;
-            let address = if info.dst == OperandKind::None && first == OperandKind::None {
-                None
-            } else {
-                last(*addr, OperandKind::B32, wave32)
-            };
             if addresses {
-                return address;
+                let permutes = info.dst != OperandKind::None;
+                return (accesses || permutes).then_some(usize::from(*addr));
             }
             last(*vdst, info.dst, wave32)
                 .max(last(*data0, first, wave32))
@@ -231,7 +229,7 @@ fn highest_vgpr(instruction: &Instruction, wave32: bool, addresses: bool) -> Opt
             let name = instruction.opcode.name();
             let address = if name.starts_with("SCRATCH") {
                 sve.then_some(usize::from(*addr))
-            } else if info.dst == OperandKind::None && info.src[0] == OperandKind::None {
+            } else if !accesses {
                 None
             } else if *saddr == Src::NULL {
                 Some(usize::from(*addr) + 1)

@@ -73,3 +73,19 @@ fn vector_loads_end_where_the_buffer_ends() {
         );
     }
 }
+
+/// An address register that the wave does not have is a refusal, also where nothing else is a VGPR.
+#[test]
+fn addresses_in_registers_that_are_not_there() {
+    // global_load_lds_b32 v[80:81], off; ds_dec_src2_u32 v42
+    for (target, words) in [
+        (Target::Gfx1151, [0xdcc6_0000, 0x007c_0050]),
+        (Target::Gfx906, [0xd908_29df, 0x0020_482a]),
+    ] {
+        let mut rig = Rig::on(target, false);
+        rig.launch.rsrc1 &= !0x3f;
+        let error = rig.execute(&words).unwrap_err();
+        let text = format!("{error:?}");
+        assert!(text.contains("VGPR"), "{target}: {text}");
+    }
+}
