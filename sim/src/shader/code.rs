@@ -39,7 +39,7 @@ impl Op {
 /// Bytes of one page of the cache.
 const PAGE: u64 = 4096;
 const SLOTS: usize = (PAGE / 4) as usize;
-/// Pages that a cache holds.
+/// Pages that a cache holds, and that a dispatch has at hand.
 const PAGES: usize = 1024;
 
 /// What an instruction's [`Op`] depends on beside its bytes.
@@ -59,8 +59,17 @@ struct Settings {
 /// bytes and whatever is mapped there now; hardware that is not told may go on with old instructions.
 #[derive(Default)]
 pub struct InstructionCache {
-    pages: Mutex<HashMap<(u64, Settings), Arc<Page>>>,
+    pages: Mutex<Kept>,
     decoded: AtomicU64,
+}
+
+/// Pages by number.
+#[derive(Default)]
+struct Kept {
+    /// With the time when they were last asked for.
+    pages: HashMap<(u64, Settings), (Arc<Page>, u64)>,
+    /// How often any was asked for.
+    now: u64,
 }
 
 impl InstructionCache {
@@ -69,20 +78,27 @@ impl InstructionCache {
         self.decoded.load(Ordering::Relaxed)
     }
 
-    /// The page with these bytes; a new one in place of one with other bytes.
+    /// The page with these bytes: a new one in place of one with other bytes, or when there are too many, of the one that
+    /// was not asked for for the longest time.
     fn page(&self, number: u64, settings: Settings, bytes: Bytes) -> Arc<Page> {
-        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
-        match pages.get(&(number, settings)) {
-            Some(page) if page.bytes.as_ref() == Some(&bytes) => Arc::clone(page),
-            _ => {
-                if pages.len() >= PAGES {
-                    pages.clear();
-                }
-                let page = Arc::new(Page::new(Some(bytes)));
-                pages.insert((number, settings), Arc::clone(&page));
-                page
+        let mut kept = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let Kept { pages, now } = &mut *kept;
+        *now += 1;
+        let place = (number, settings);
+        if let Some((page, used)) = pages.get_mut(&place) {
+            if page.bytes.as_ref() == Some(&bytes) {
+                *used = *now;
+                return Arc::clone(page);
+            }
+        } else if pages.len() >= PAGES {
+            let oldest = pages.iter().min_by_key(|(_, (_, used))| *used);
+            if let Some(oldest) = oldest.map(|(&place, _)| place) {
+                pages.remove(&oldest);
             }
         }
+        let page = Arc::new(Page::new(Some(bytes)));
+        pages.insert(place, (Arc::clone(&page), *now));
+        page
     }
 }
 
@@ -210,6 +226,9 @@ impl<'a> Code<'a> {
 
     #[cold]
     fn turn_to(&mut self, number: u64, memory: &mut View) {
+        if self.pages.len() >= PAGES && !self.numbers.contains_key(&number) {
+            self.invalidate();
+        }
         let index = *self.numbers.entry(number).or_insert_with(|| {
             self.pages.push(match Bytes::read(number, memory) {
                 Some(bytes) => self.cache.page(number, self.settings, bytes),
@@ -271,5 +290,38 @@ fn decode(target: Target, words: &[u32], fault: Option<MemoryFault>) -> Result<I
         }
         // Images and the like, which the hardware has; and fields of which nothing is known.
         (Err(error), _) => Err(Stop::not_modelled(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bytes, InstructionCache, PAGES, Page, Settings};
+    use crate::shader::generation::Registers;
+    use amdgpu_isa::Target;
+    use std::sync::Arc;
+
+    fn page(cache: &InstructionCache, number: u64, first: u32) -> Arc<Page> {
+        let settings = Settings {
+            target: Target::Gfx1151,
+            wave32: true,
+            registers: Registers { vgprs: 8, all: 8 },
+            apertures: [0; 2],
+        };
+        cache.page(number, settings, Bytes { dwords: vec![first], end: None })
+    }
+
+    #[test]
+    fn a_full_cache_loses_what_was_not_asked_for_longest() {
+        let cache = InstructionCache::default();
+        let pages: Vec<_> = (0..PAGES as u64).map(|number| page(&cache, number, 0)).collect();
+        let is_kept = |number: u64| Arc::ptr_eq(&page(&cache, number, 0), &pages[number as usize]);
+        // Other bytes take the place of those that were there.
+        page(&cache, 2, 1);
+        assert!(is_kept(0) && is_kept(1) && !is_kept(2));
+        assert!(is_kept(3));
+        page(&cache, PAGES as u64, 0);
+        // Page 4 is gone, and asking for it has made page 5 go.
+        assert!(is_kept(6) && is_kept(0) && is_kept(1) && is_kept(3) && !is_kept(4) && !is_kept(5));
+        assert_eq!(cache.pages.lock().unwrap().pages.len(), PAGES);
     }
 }
