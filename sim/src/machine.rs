@@ -9,12 +9,11 @@ use crate::count::{Counters, Objects};
 use crate::fault::{Injector, Plan};
 use crate::memory::Backing;
 use crate::profile::{self, Board, ContextSave, Gpu, Kernel};
-use crate::shader::{Checks, Counts, Finding, Inspection, Trace};
+use crate::shader::{Checks, Counts, Finding, Inspection, KernelAt, Trace};
 use selvedge_sys::Errno;
 use std::collections::BTreeMap;
 use std::io;
 use std::io::Write as _;
-use std::mem::discriminant;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use thiserror::Error;
@@ -179,6 +178,7 @@ impl Builder {
             counters,
             kfd_processes: Mutex::default(),
             next_pid: AtomicU32::new(FIRST_PID),
+            next_kfd_process: AtomicU32::new(0),
             refusals: Mutex::default(),
             inspection: Arc::new(self.inspection),
             findings: Mutex::default(),
@@ -251,8 +251,8 @@ impl Machine {
         self.0.findings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What was counted of each kernel, by the address of its first instruction, in dispatches that have ended.
-    pub fn counts(&self) -> BTreeMap<u64, Counts> {
+    /// What was counted of each kernel in dispatches that have ended.
+    pub fn counts(&self) -> BTreeMap<KernelAt, Counts> {
         self.0.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -349,10 +349,11 @@ pub(crate) struct Shared {
     pub(crate) counters: Counters,
     kfd_processes: Mutex<Vec<Weak<KfdProcess>>>,
     next_pid: AtomicU32,
+    next_kfd_process: AtomicU32,
     refusals: Mutex<Vec<String>>,
     pub(crate) inspection: Arc<Inspection>,
     findings: Mutex<Vec<Finding>>,
-    counts: Mutex<BTreeMap<u64, Counts>>,
+    counts: Mutex<BTreeMap<KernelAt, Counts>>,
 }
 
 /// Memory counted against a limit.
@@ -373,6 +374,11 @@ impl Drop for Reservation {
 impl Shared {
     pub(crate) fn new_pid(&self) -> u32 {
         self.next_pid.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A number for a kfd_process.
+    pub(crate) fn new_kfd_process(&self) -> u32 {
+        self.next_kfd_process.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(crate) fn gpu_index(&self, gpu_id: u32) -> Option<usize> {
@@ -429,10 +435,8 @@ impl Shared {
     /// The watchdog or a check has found something.
     pub(crate) fn found(&self, finding: Finding) {
         let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |other: &Finding| {
-            let of = |finding: &Finding| (finding.kernel, finding.site.pc, finding.other_pc());
-            of(other) == of(&finding) && discriminant(&other.kind) == discriminant(&finding.kind)
-        };
+        let of = |finding: &Finding| (finding.kernel, finding.site.pc, finding.kind.sort());
+        let same = |other: &Finding| of(other) == of(&finding);
         if findings.len() < Machine::MAX_REFUSALS && !findings.iter().any(same) {
             let _ = writeln!(std::io::stderr(), "simulated machine: {finding}");
             findings.push(finding);
@@ -440,7 +444,7 @@ impl Shared {
     }
 
     /// All was counted of a dispatch.
-    pub(crate) fn counted(&self, kernel: u64, counts: &Counts) {
+    pub(crate) fn counted(&self, kernel: KernelAt, counts: &Counts) {
         let mut all = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         all.entry(kernel).or_default().add(counts);
     }
@@ -467,4 +471,25 @@ impl Shared {
 /// `AMDGPU_VM_RESERVED_VRAM`).
 fn reserved_for_page_tables(total_memory: u64) -> u64 {
     (total_memory >> 14).max(8 << 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Machine;
+    use crate::shader::{Counts, Finding, FindingKind, KernelAt, Site};
+
+    #[test]
+    fn kernels_at_one_address_are_told_apart() {
+        let machine = Machine::builder().gpu("gfx1151").unwrap().build().unwrap();
+        let places = [(0, 0), (1, 0), (0, 1)];
+        for (process, gpu) in places.into_iter().chain(places) {
+            let kernel = KernelAt { process, gpu, address: 0x1000 };
+            let site = Site { workgroup: [0; 3], wave: 0, pc: 0x1004, instruction: None };
+            let kind = FindingKind::UnwrittenLds { address: 0 };
+            machine.0.found(Finding { queue: 0, packet: 0, kernel, site, kind });
+            machine.0.counted(kernel, &Counts::default());
+        }
+        assert_eq!(machine.findings().len(), places.len());
+        assert_eq!(machine.counts().len(), places.len());
+    }
 }

@@ -4,7 +4,7 @@ use selvedge_sim::memory::{AddressSpace, Backing, Permissions};
 use selvedge_sim::profile;
 use selvedge_sim::shader::{
     AccessKind, Checks, Counts, Decides, Finding, FindingKind, Inspection, InstructionCache,
-    Launch, Outside, Space, Statistics, Times, Traffic, WaveFault, WaveFaultKind, run,
+    KernelAt, Launch, Outside, Space, Statistics, Times, Traffic, WaveFault, WaveFaultKind, run,
 };
 use std::sync::{Arc, Mutex};
 
@@ -41,13 +41,21 @@ impl Outside for Listener {
         self.findings.lock().unwrap().push(finding);
     }
 
-    fn counted(&self, kernel: u64, counts: &Counts) {
-        assert_eq!(kernel, CODE);
+    fn process(&self) -> u32 {
+        5
+    }
+
+    fn gpu(&self) -> u32 {
+        1
+    }
+
+    fn counted(&self, kernel: KernelAt, counts: &Counts) {
+        assert_eq!(kernel, KernelAt { process: 5, gpu: 1, address: CODE });
         *self.counts.lock().unwrap() = counts.clone();
     }
 }
 
-/// Workgroups of 64 work-items, which are two waves.
+/// Workgroups of two waves, of 32 lanes or on gfx9 of 64.
 struct Program {
     board: &'static str,
     code: &'static [u8],
@@ -85,6 +93,7 @@ impl Program {
         }
         map(OUT, Permissions::READ | Permissions::WRITE);
         map(SCRATCH, Permissions::READ | Permissions::WRITE);
+        let lanes = if self.board.starts_with("gfx9") { 64 } else { 32 };
         let mut user_data = [0; 32];
         user_data[0] = OUT as u32;
         user_data[1] = (OUT >> 32) as u32;
@@ -93,25 +102,31 @@ impl Program {
             rsrc1: 3 | 0xf0 << 12,
             // Scratch, two user SGPRs, three workgroup ids.
             rsrc2: 1 | 2 << 1 | 7 << 7,
-            rsrc3: 0,
-            wave32: true,
+            // ACCUM_OFFSET of gfx90a and gfx942: 16 VGPRs.
+            rsrc3: if lanes == 64 { 3 } else { 0 },
+            wave32: lanes == 32,
             user_data,
-            grid: [64 * self.groups, 1, 1],
-            workgroup: [64, 1, 1],
-            lds_bytes: 256,
+            grid: [2 * lanes * self.groups, 1, 1],
+            workgroup: [2 * lanes, 1, 1],
+            lds_bytes: 8 * lanes,
             waves_per_compute_unit: 32,
             fill: 0,
             scratch_base: SCRATCH,
-            scratch_bytes_per_wave: 64 * 32,
+            scratch_bytes_per_wave: 64 * lanes,
             scratch_waves: 8,
             shared_aperture_hi: 1 << 16,
             private_aperture_hi: 2 << 16,
             trap_handler: None,
         };
-        let board = profile::by_name(self.board).expect("a board");
+        // No board of gfx942 is known; but for the instructions it is as gfx90a.
+        let is_gfx942 = self.board == "gfx942";
+        let mut gpu = profile::by_name(if is_gfx942 { "gfx90a" } else { self.board }).unwrap().gpu;
+        if is_gfx942 {
+            gpu.gfx_target_version = 90402;
+        }
         let listener = Listener::default();
         let result =
-            run(&board.gpu, &launch, &space, &InstructionCache::default(), &listener, inspection);
+            run(&gpu, &launch, &space, &InstructionCache::default(), &listener, inspection);
         (result, listener)
     }
 
@@ -157,7 +172,7 @@ fn a_missing_barrier_is_a_race() {
     assert_eq!(pairs(&findings), [[load, store], [store, load]]);
     assert_eq!(
         findings[0].to_string(),
-        "race of waves on LDS byte 0x80, store; kernel 0x1000000000 of queue 3, packet 7, \
+        "race of waves on LDS byte 0x80, store; kernel 0x1000000000 of process 5, GPU 1, queue 3, packet 7, \
          workgroup [0, 0, 0] wave 1 at 0x100000000c: ds_store_b32 v1, v0; \
          before it load by workgroup [0, 0, 0] wave 0 at 0x1000000020: ds_load_b32 v3, v2"
     );
@@ -251,4 +266,66 @@ fn accesses_are_counted() {
     assert_eq!(counts.memory[&(Space::Lds, AccessKind::Load)], traffic);
     assert_eq!(counts.memory[&(Space::Global, AccessKind::Store)], traffic);
     assert_eq!(counts.memory.len(), 3);
+}
+
+#[test]
+fn loads_into_lds_set_it_and_race() {
+    let program = || program!("staged" on "gfx942");
+    let (load, read) = ("global_load_lds_dword v1, s[0:1]", "ds_read_b32 v4, v2");
+    assert_eq!(pairs(&program().races()), [[read, load], [load, read]]);
+    // Memory that one workgroup loads another stores.
+    let store = "global_store_dword v1, v3, s[0:1]";
+    let races = program().of_two_groups().races();
+    assert!(pairs(&races).contains(&[store, load]), "{races:?}");
+    let register = String::from("v0[0]");
+    assert_eq!(
+        program().unset(),
+        [
+            FindingKind::UnwrittenLds { address: 256 },
+            // No register gets what is loaded.
+            FindingKind::Unset { register, decides: Decides::Memory },
+        ]
+    );
+    let inspection = Inspection { counts: true, ..Inspection::default() };
+    let counts = program().run(&inspection).1.counts.into_inner().unwrap();
+    let traffic = Traffic { instructions: 2, accesses: 128, bytes: 512 };
+    assert_eq!(counts.memory[&(Space::Global, AccessKind::Load)], traffic);
+    assert_eq!(counts.memory[&(Space::Lds, AccessKind::Store)], traffic);
+}
+
+#[test]
+fn what_is_unset_at_the_end_of_a_store_is_padding() {
+    let unset =
+        |register: &str| FindingKind::Unset { register: register.into(), decides: Decides::Memory };
+    assert_eq!(program!("padding").unset(), [unset("v5[0]"), unset("v8[0]")]);
+}
+
+#[test]
+fn one_finding_of_an_instruction_hides_no_other() {
+    let unset = |register: &str, decides| FindingKind::Unset { register: register.into(), decides };
+    assert_eq!(
+        program!("unset_both").unset(),
+        [
+            unset("v5[0]", Decides::Address),
+            unset("v6[0]", Decides::Memory),
+            unset("v5[0]", Decides::Address),
+            FindingKind::UnwrittenLds { address: 0 },
+        ]
+    );
+}
+
+#[test]
+fn instructions_that_wait_or_fault_are_counted_when_they_are_executed() {
+    let inspection = Inspection { counts: true, ..Inspection::default() };
+    let counts = |program: Program| {
+        let (result, listener) = program.run(&inspection);
+        (result.is_ok(), listener.counts.into_inner().unwrap())
+    };
+    let (ended, split) = counts(program!("ordered_split" on "gfx1201"));
+    assert!(ended);
+    assert_eq!(split.operations["S_BARRIER_WAIT"], Times { instructions: 2, lanes: 64 });
+    let (ended, faulting) = counts(program!("unmapped"));
+    assert!(!ended);
+    assert_eq!(faulting.operations.keys().collect::<Vec<_>>(), [&"V_MOV_B32"]);
+    assert!(faulting.memory.is_empty());
 }

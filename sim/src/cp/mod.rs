@@ -35,7 +35,7 @@ pub use error::{QueueError, QueueFault};
 pub use queue::{AqlQueue, QueueStatistics};
 
 use crate::memory::{Backing, MemoryFault};
-use crate::shader::{Counts, Finding, Inspection, WaveInterrupt};
+use crate::shader::{Counts, Finding, Inspection, KernelAt, WaveInterrupt};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -64,8 +64,8 @@ pub trait Host: Send + Sync + Debug {
     fn found(&self, finding: Finding) {
         _ = finding;
     }
-    /// All was counted of a dispatch of the kernel at this address.
-    fn counted(&self, kernel: u64, counts: &Counts) {
+    /// All was counted of a dispatch of this kernel.
+    fn counted(&self, kernel: KernelAt, counts: &Counts) {
         _ = (kernel, counts);
     }
     /// The queue does not end, and the watchdog says so; it does nothing any more. The machine resets the GPU, as Linux
@@ -99,7 +99,11 @@ impl TrapHandler {
 /// What CREATE_QUEUE hands to the hardware (the queue's MQD).
 #[derive(Clone, Debug)]
 pub struct QueueConfiguration {
-    /// The KFD's queue id.
+    /// The process ([`KernelAt::process`]).
+    pub process: u32,
+    /// Index of the GPU on the machine.
+    pub gpu: u32,
+    /// The KFD's queue id, one of the process's.
     pub id: u32,
     /// Ring address and size in bytes, a power of two of at least 1024.
     pub ring: (u64, u32),

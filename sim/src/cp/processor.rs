@@ -7,8 +7,8 @@ use super::{Host, QueueConfiguration, pm4, signal};
 use crate::memory::{AddressSpace, MemoryFault, View};
 use crate::profile::Gpu;
 use crate::shader::{
-    self, Counts, Finding, FindingKind, InstructionCache, Outside, Site, WaveFault, WaveFaultKind,
-    WaveInterrupt,
+    self, Counts, Finding, FindingKind, InstructionCache, KernelAt, Outside, Site, WaveFault,
+    WaveFaultKind, WaveInterrupt,
 };
 use aql::header::PacketType;
 use aql::vendor::Format;
@@ -336,10 +336,11 @@ impl Processor {
             _ => FindingKind::Deadlock,
         };
         let WaveFault { pc, instruction, workgroup, wave, .. } = fault;
+        let QueueConfiguration { process, gpu, id, .. } = self.configuration;
         let finding = Finding {
-            queue: self.configuration.id,
+            queue: id,
             packet: self.index,
-            kernel: self.kernel,
+            kernel: KernelAt { process, gpu, address: self.kernel },
             site: Site { workgroup, wave, pc, instruction },
             kind,
         };
@@ -390,6 +391,14 @@ impl Outside for Processor {
         self.configuration.id
     }
 
+    fn process(&self) -> u32 {
+        self.configuration.process
+    }
+
+    fn gpu(&self) -> u32 {
+        self.configuration.gpu
+    }
+
     fn packet(&self) -> u64 {
         self.index
     }
@@ -398,7 +407,7 @@ impl Outside for Processor {
         self.host.found(finding);
     }
 
-    fn counted(&self, kernel: u64, counts: &Counts) {
+    fn counted(&self, kernel: KernelAt, counts: &Counts) {
         self.host.counted(kernel, counts);
     }
 

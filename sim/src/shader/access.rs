@@ -6,6 +6,7 @@ use super::code::Op;
 use super::finding::{AccessKind, Space};
 use super::place::{Place, Scratch};
 use super::smem;
+use super::staged;
 use super::transfer::{self, Transfer};
 use super::wave::{LANES, M0, NULL, Wave};
 use amdgpu_isa::{Fields, Flags, Opcode};
@@ -30,11 +31,25 @@ pub(super) struct Accesses {
     /// Whether it asks caches for other waves' data: what compilers use for atomic loads and stores.
     pub(super) coherent: bool,
     pub(super) list: Vec<Access>,
+    /// What it moves between memory and LDS passing no VGPR: in `list` is where in memory, here where in LDS. A load
+    /// stores here, a store loads.
+    pub(super) staged: Vec<Access>,
 }
 
 impl Accesses {
     fn push(&mut self, lane: usize, space: Space, address: u64, bytes: u64) {
         self.list.push(Access { lane: lane as u8, space, address, bytes: bytes as u8 });
+    }
+
+    /// All accesses, with what they do.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (AccessKind, &[Access])> {
+        let in_lds = match self.kind {
+            Some(AccessKind::Load) => AccessKind::Store,
+            _ => AccessKind::Load,
+        };
+        let parts =
+            [self.kind.map(|kind| (kind, &self.list[..])), Some((in_lds, &self.staged[..]))];
+        parts.into_iter().flatten().filter(|(_, list)| !list.is_empty())
     }
 
     fn push_place(&mut self, lane: usize, place: Place, bytes: u64) {
@@ -52,6 +67,7 @@ impl Accesses {
 /// Collects what an instruction is about to access. Instructions that will be refused may give anything.
 pub(super) fn collect(wave: &Wave, op: &Op, launch: &Launch, accesses: &mut Accesses) {
     accesses.list.clear();
+    accesses.staged.clear();
     let flags = op.instruction.opcode.info().flags;
     accesses.kind = if flags.contains(Flags::ATOMIC) {
         Some(AccessKind::Atomic)
@@ -91,6 +107,17 @@ pub(super) fn collect(wave: &Wave, op: &Op, launch: &Launch, accesses: &mut Acce
         }
         _ => accesses.kind = None,
     }
+    if let Some(transfer) = staged::of(&op.instruction)
+        && let Ok((first, step)) = staged::in_lds(wave, op, transfer)
+    {
+        let lanes = (0..wave.lanes()).filter(|lane| wave.exec() >> lane & 1 != 0);
+        accesses.staged.extend(lanes.map(|lane| Access {
+            lane: lane as u8,
+            space: Space::Lds,
+            address: first.wrapping_add(step * lane as u32).into(),
+            bytes: staged::bytes_in_lds(transfer) as u8,
+        }));
+    }
 }
 
 /// The active lanes of a pass, numbered within the wave, with what each has.
@@ -104,12 +131,13 @@ fn flat(wave: &Wave, op: &Op, launch: &Launch, accesses: &mut Accesses) {
     let Fields::Flat { addr, saddr, offset, sve, .. } = op.instruction.fields else { return };
     let opcode = op.instruction.opcode;
     let name = opcode.name();
+    let transfer = staged::of(&op.instruction).or_else(|| transfer::of(opcode));
     // Blocks have holes.
-    if matches!(transfer::of(opcode), None | Some(Transfer::LoadBlock | Transfer::StoreBlock)) {
+    if matches!(transfer, None | Some(Transfer::LoadBlock | Transfer::StoreBlock)) {
         accesses.kind = None;
         return;
     }
-    let bytes = buffer::size(opcode);
+    let bytes = buffer::size(&op.instruction);
     let register = usize::from(addr);
     let scalar = saddr.0 != u16::from(NULL);
     for half in 0..wave.halves {

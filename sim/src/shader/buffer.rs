@@ -8,7 +8,7 @@ use super::scalar::mismatch;
 use super::staged;
 use super::transfer::{self, Registers, Transfer};
 use super::wave::{Env, LANES, Step, Stop, Wave};
-use amdgpu_isa::{Fields, Opcode};
+use amdgpu_isa::{Fields, Instruction, Opcode};
 
 /// A buffer resource descriptor (RDNA3 ISA document, 10.3 "Buffer resource descriptor"; "Vega 7nm" ISA document,
 /// "Buffer Resource Descriptor"; Mesa's `gfx10-rsrc.json`, `gfx11-rsrc.json`, `SQ_BUF_RSRC_WORD*`).
@@ -103,9 +103,10 @@ impl Descriptor {
     }
 }
 
-/// Bytes that a transfer touches.
-pub(super) fn size(opcode: Opcode) -> u64 {
-    match transfer::of(opcode) {
+/// Bytes of memory that a lane of an instruction touches, but for typed buffers.
+pub(super) fn size(instruction: &Instruction) -> u64 {
+    let opcode = instruction.opcode;
+    match staged::of(instruction).or_else(|| transfer::of(opcode)) {
         Some(Transfer::Load(dwords) | Transfer::Store(dwords)) => 4 * u64::from(dwords),
         Some(
             Transfer::LoadSmall { bits, .. }
@@ -127,13 +128,8 @@ fn last(wave: &Wave, op: &Op) -> u32 {
 
 /// Bytes that a buffer's instruction touches.
 pub(super) fn extent(wave: &Wave, op: &Op) -> Result<u64, Stop> {
-    let staged = staged::of(&op.instruction);
-    Ok(match (format::of(wave, op, last(wave, op))?, staged) {
-        (Some(typed), _) => typed.size(),
-        (_, Some(Transfer::Load(dwords))) => 4 * u64::from(dwords),
-        (_, Some(Transfer::LoadSmall { bits, .. })) => u64::from(bits / 8),
-        _ => size(op.instruction.opcode),
-    })
+    let typed = format::of(wave, op, last(wave, op))?;
+    Ok(typed.map_or_else(|| size(&op.instruction), |typed| typed.size()))
 }
 
 /// Where the lanes of a pass access memory; those that are off, nowhere.

@@ -42,29 +42,30 @@ impl Counts {
         let times = self.operations.entry(opcode.name()).or_default();
         times.instructions += 1;
         times.lanes += u64::from(lanes);
-        let Some(kind) = accesses.kind else { return };
-        let mut of = |space: Option<Space>| {
-            let list = accesses.list.iter().filter(|one| space.is_none_or(|s| s == one.space));
-            let (mut count, mut bytes) = (0, 0);
-            for one in list {
-                count += 1;
-                bytes += u64::from(one.bytes);
-            }
-            if count == 0 {
-                return;
-            }
-            let traffic = match space {
-                None => self.scalar.entry(kind).or_default(),
-                Some(space) => self.memory.entry((space, kind)).or_default(),
+        for (kind, list) in accesses.parts() {
+            let mut of = |space: Option<Space>| {
+                let list = list.iter().filter(|one| space.is_none_or(|s| s == one.space));
+                let (mut count, mut bytes) = (0, 0);
+                for one in list {
+                    count += 1;
+                    bytes += u64::from(one.bytes);
+                }
+                if count == 0 {
+                    return;
+                }
+                let traffic = match space {
+                    None => self.scalar.entry(kind).or_default(),
+                    Some(space) => self.memory.entry((space, kind)).or_default(),
+                };
+                traffic.instructions += 1;
+                traffic.accesses += count;
+                traffic.bytes += bytes;
             };
-            traffic.instructions += 1;
-            traffic.accesses += count;
-            traffic.bytes += bytes;
-        };
-        if accesses.scalar {
-            of(None);
-        } else {
-            [Space::Global, Space::Lds, Space::Scratch].into_iter().for_each(|s| of(Some(s)));
+            if accesses.scalar {
+                of(None);
+            } else {
+                [Space::Global, Space::Lds, Space::Scratch].into_iter().for_each(|s| of(Some(s)));
+            }
         }
     }
 

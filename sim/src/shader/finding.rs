@@ -1,6 +1,7 @@
 //! What the watchdog and the checks find.
 
 use std::fmt::{self, Display, Formatter};
+use std::mem::{Discriminant, discriminant};
 
 /// Something wrong with a program, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,12 +10,24 @@ pub struct Finding {
     pub queue: u32,
     /// Index of the dispatch's packet in it.
     pub packet: u64,
-    /// Address of the kernel's first instruction.
-    pub kernel: u64,
+    /// The kernel.
+    pub kernel: KernelAt,
     /// Where.
     pub site: Site,
     /// What.
     pub kind: FindingKind,
+}
+
+/// Where a kernel is: its address alone may be another's in another process or on another GPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KernelAt {
+    /// The process, in the order in which processes came to the KFD; a context that a process makes beside its first has
+    /// a number of its own.
+    pub process: u32,
+    /// Index of the GPU on the machine.
+    pub gpu: u32,
+    /// Address of its first instruction.
+    pub address: u64,
 }
 
 /// An instruction of a wave.
@@ -96,7 +109,7 @@ pub enum AccessKind {
 }
 
 /// What a value decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decides {
     /// Where memory is accessed, or where the program goes on.
     Address,
@@ -108,13 +121,17 @@ pub enum Decides {
     Memory,
 }
 
-impl Finding {
-    /// Address of the other instruction of a race.
-    pub(crate) fn other_pc(&self) -> Option<u64> {
-        match &self.kind {
-            FindingKind::Race { other, .. } => Some(other.pc),
-            _ => None,
-        }
+/// What is told of once for each instruction: what kind it is, what an unset value decides, the other instruction of a race.
+pub(crate) type Sort = (Discriminant<FindingKind>, Option<Decides>, Option<u64>);
+
+impl FindingKind {
+    pub(crate) fn sort(&self) -> Sort {
+        let (decides, other) = match self {
+            FindingKind::Race { other, .. } => (None, Some(other.pc)),
+            FindingKind::Unset { decides, .. } => (Some(*decides), None),
+            _ => (None, None),
+        };
+        (discriminant(self), decides, other)
     }
 }
 
@@ -128,7 +145,9 @@ impl Display for Site {
 impl Display for Finding {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Finding { queue, packet, kernel, site, kind } = self;
-        write!(f, "{kind}; kernel {kernel:#x} of queue {queue}, packet {packet}, {site}")?;
+        let KernelAt { process, gpu, address } = kernel;
+        write!(f, "{kind}; kernel {address:#x} of process {process}, GPU {gpu}, queue {queue}, ")?;
+        write!(f, "packet {packet}, {site}")?;
         if let FindingKind::Race { other, other_access, .. } = kind {
             write!(f, "; before it {other_access} by {other}")?;
         }

@@ -7,6 +7,7 @@ use super::access::{self, Accesses};
 use super::check::Checker;
 use super::code::Op;
 use super::count::Counts;
+use super::finding::KernelAt;
 use super::launch::Group;
 use super::trace::{Trace, Tracer};
 use super::wave::Wave;
@@ -113,7 +114,7 @@ pub(super) fn tell(text: &str) {
 pub(super) trait Watch {
     /// It is about to be executed.
     fn before(&mut self, wave: &Wave, pc: u64, op: &Op);
-    /// It was executed; `pc` is its address.
+    /// It was executed; `pc` is its address. One that faulted was not, nor one that waits to be executed again.
     fn after(&mut self, wave: &Wave, pc: u64, op: &Op);
 }
 
@@ -133,13 +134,24 @@ pub(super) struct Subject<'a> {
     pub(super) outside: &'a dyn Outside,
 }
 
+impl Subject<'_> {
+    /// Which kernel it runs.
+    pub(super) fn kernel(&self) -> KernelAt {
+        let (process, gpu) = (self.outside.process(), self.outside.gpu());
+        KernelAt { process, gpu, address: self.launch.program }
+    }
+}
+
 /// What looks at one dispatch.
 pub(super) struct Inspector<'a> {
     subject: Subject<'a>,
     tracer: Option<Tracer<'a>>,
     checker: Option<Checker<'a>>,
     counts: Option<Counts>,
+    /// What the instruction accesses.
     accesses: Accesses,
+    /// Lanes that were active as it began.
+    lanes: u32,
 }
 
 impl<'a> Inspector<'a> {
@@ -150,6 +162,7 @@ impl<'a> Inspector<'a> {
             checker: inspection.checks.any().then(|| Checker::new(inspection.checks, subject)),
             counts: inspection.counts.then(Counts::default),
             accesses: Accesses::default(),
+            lanes: 0,
         }
     }
 
@@ -187,11 +200,9 @@ impl Watch for Inspector<'_> {
             return;
         }
         access::collect(wave, op, self.subject.launch, &mut self.accesses);
+        self.lanes = wave.exec().count_ones();
         if let Some(checker) = &mut self.checker {
             checker.before(wave, pc, op, &self.accesses);
-        }
-        if let Some(counts) = &mut self.counts {
-            counts.count(op.instruction.opcode, wave.exec().count_ones(), &self.accesses);
         }
     }
 
@@ -201,6 +212,9 @@ impl Watch for Inspector<'_> {
         }
         if let Some(checker) = &mut self.checker {
             checker.after(wave, op);
+        }
+        if let Some(counts) = &mut self.counts {
+            counts.count(op.instruction.opcode, self.lanes, &self.accesses);
         }
     }
 }
@@ -212,7 +226,7 @@ impl Drop for Inspector<'_> {
         if let Some(tracer) = &self.tracer {
             tracer.summarise(counts);
         }
-        self.subject.outside.counted(self.subject.launch.program, counts);
+        self.subject.outside.counted(self.subject.kernel(), counts);
     }
 }
 

@@ -83,7 +83,7 @@ mod wmma;
 
 pub use code::InstructionCache;
 pub use count::{Counts, Times, Traffic};
-pub use finding::{AccessKind, Decides, Finding, FindingKind, Site, Space};
+pub use finding::{AccessKind, Decides, Finding, FindingKind, KernelAt, Site, Space};
 pub use inspect::{CHECK_VARIABLE, Checks, Inspection, WATCHDOG_VARIABLE};
 pub use trace::{Trace, VARIABLE as TRACE_VARIABLE};
 
@@ -230,18 +230,28 @@ pub trait Outside: Sync {
         0
     }
 
+    /// Which process the waves are of ([`KernelAt::process`]).
+    fn process(&self) -> u32 {
+        0
+    }
+
+    /// Index of the GPU that the waves run on.
+    fn gpu(&self) -> u32 {
+        0
+    }
+
     /// Index in the queue of the packet that the waves came from.
     fn packet(&self) -> u64 {
         0
     }
 
-    /// A check has found something, once for each pair of instructions.
+    /// A check has found something, once for each instruction, or pair of them.
     fn found(&self, finding: Finding) {
         _ = finding;
     }
 
-    /// A dispatch of the kernel at this address has ended, of which all was counted.
-    fn counted(&self, kernel: u64, counts: &Counts) {
+    /// A dispatch of this kernel has ended, of which all was counted.
+    fn counted(&self, kernel: KernelAt, counts: &Counts) {
         _ = (kernel, counts);
     }
 

@@ -448,7 +448,9 @@ fn execute(
                     false => (op.run)(wave, op, env),
                     true => indexed::run(wave, op, env),
                 };
-                if !matches!(step, Err(Stop::Fault(_))) {
+                // A wait that has to wait is executed again.
+                let waits = wave.state == State::AtSplitBarrier;
+                if !waits && !matches!(step, Err(Stop::Fault(_))) {
                     watch.after(wave, pc, op);
                 }
                 match step {

@@ -42,16 +42,8 @@ pub(super) fn of(instruction: &Instruction) -> Option<Transfer> {
     })
 }
 
-/// Moves what `transfer` says for the lanes of `mask`, which are at `places` in memory.
-pub(super) fn execute(
-    wave: &Wave,
-    op: &Op,
-    env: &mut Env<'_>,
-    transfer: Transfer,
-    half: usize,
-    mask: u32,
-    places: &[Place; LANES],
-) -> Step {
+/// Where in LDS the first lane's part is, and how far those of neighbours are from each other.
+pub(super) fn in_lds(wave: &Wave, op: &Op, transfer: Transfer) -> Result<(u32, u32), Stop> {
     let m0 = wave.sgpr(M0);
     let (start, offset) = match (wave.traits.staged_loads, &op.instruction.fields) {
         (StagedLoads::Bits(bits), Fields::Mubuf { offset, .. }) => {
@@ -65,9 +57,31 @@ pub(super) fn execute(
         }
     };
     let size = if matches!(transfer, Transfer::Load(3 | 4)) { 16 } else { 4 };
+    Ok((start.wrapping_add(offset), size))
+}
+
+/// Bytes of LDS that each lane's part has.
+pub(super) fn bytes_in_lds(transfer: Transfer) -> u64 {
+    match transfer {
+        Transfer::Load(dwords) => 4 * u64::from(dwords),
+        _ => 4,
+    }
+}
+
+/// Moves what `transfer` says for the lanes of `mask`, which are at `places` in memory.
+pub(super) fn execute(
+    wave: &Wave,
+    op: &Op,
+    env: &mut Env<'_>,
+    transfer: Transfer,
+    half: usize,
+    mask: u32,
+    places: &[Place; LANES],
+) -> Step {
+    let (first, size) = in_lds(wave, op, transfer)?;
     for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
         let thread = (half * LANES + lane) as u32;
-        let at = start.wrapping_add(offset).wrapping_add(size * thread);
+        let at = first.wrapping_add(size * thread);
         match transfer {
             Transfer::Load(dwords) => {
                 for dword in 0..dwords {

@@ -64,6 +64,8 @@ fn split_handle(handle: u64) -> (u32, u32) {
 #[derive(Debug)]
 pub(crate) struct KfdProcess {
     machine: Arc<Shared>,
+    /// Of all kfd_processes of the machine, from 0 on.
+    number: u32,
     /// Of the Linux process.
     pid: u32,
     is_primary: bool,
@@ -126,6 +128,7 @@ impl Device {
 impl KfdProcess {
     pub(crate) fn new(machine: &Arc<Shared>, pid: u32, is_primary: bool) -> Arc<KfdProcess> {
         let process = Arc::new(KfdProcess {
+            number: machine.new_kfd_process(),
             pid,
             is_primary,
             signals: Arc::new(Signals::new(machine)),

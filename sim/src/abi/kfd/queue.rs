@@ -227,6 +227,8 @@ impl KfdProcess {
         let doorbell = doorbells.taken.iter().position(|taken| !taken).ok_or(Errno::EBUSY)?;
         let byte = doorbell as u64 * DOORBELL_BYTES;
         let configuration = QueueConfiguration {
+            process: self.number,
+            gpu: gpu as u32,
             id,
             ring: (args.ring_base_address, args.ring_size),
             read_pointer: args.read_pointer_address,

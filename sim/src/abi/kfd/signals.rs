@@ -5,7 +5,7 @@ use crate::abi::user;
 use crate::cp::{AqlQueue, Host};
 use crate::machine::{Machine, Shared};
 use crate::memory::MemoryFault;
-use crate::shader::{Counts, Finding, Inspection, WaveInterrupt};
+use crate::shader::{Counts, Finding, Inspection, KernelAt, WaveInterrupt};
 use kfd::uapi::ContextSaveAreaHeader;
 use selvedge_sys::Errno;
 use std::collections::BTreeMap;
@@ -215,7 +215,7 @@ impl Host for GpuInterrupts {
         self.signals.machine.found(finding);
     }
 
-    fn counted(&self, kernel: u64, counts: &Counts) {
+    fn counted(&self, kernel: KernelAt, counts: &Counts) {
         self.signals.machine.counted(kernel, counts);
     }
 

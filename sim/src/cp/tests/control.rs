@@ -185,6 +185,8 @@ fn the_queues_own_thread_may_stop_it() {
         rig.dispatch(kernel::NULL_STORE);
         let host = Arc::new(Evicting::default());
         let configuration = QueueConfiguration {
+            process: 0,
+            gpu: 0,
             id: 1,
             ring: (RING, RING_BYTES),
             read_pointer: QUEUE + queue::offset::READ_DISPATCH_ID,

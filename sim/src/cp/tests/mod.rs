@@ -229,6 +229,8 @@ impl Rig {
         self.written[queue as usize].store(first, Ordering::Relaxed);
         let structure = QUEUE + queue * NEXT_QUEUE;
         let configuration = QueueConfiguration {
+            process: 0,
+            gpu: 0,
             id: self.first_id + queue as u32,
             ring: (RING + queue * NEXT_QUEUE, RING_BYTES),
             read_pointer: structure + queue::offset::READ_DISPATCH_ID,

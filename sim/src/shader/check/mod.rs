@@ -12,32 +12,36 @@
 //! - **Registers that nothing has set** (`unset`): followed through the operations to an address, a branch, EXEC, or a
 //!   store to GPU memory, and reported there.
 //!
-//! Each pair of instructions is reported once a dispatch.
+//! Each kind is reported once a dispatch of each instruction, a race of each pair.
 //!
 //! # What is not
 //! - Waves run in turns here, so that of all orders one is looked at; a race behind a condition that this order does not
 //!   meet is not seen.
 //! - Waits (`s_waitcnt`) and cache operations that are missing beside an atomic or a barrier; races of lanes of one wave;
-//!   races of dispatches, queues, or with the host. Scratch is not looked at, nor is what no address tells of: data that
-//!   the loads into LDS move there.
+//!   races of dispatches, queues, or with the host. Scratch is not looked at, nor are loads that transpose, and loads and stores of
+//!   blocks.
 //! - A wave that comes after more than 1024 others by atomic operations comes after all.
 //! - Of more than two unordered readers of a byte, the first and the last are remembered.
 //! - An atomic operation on a word orders more than the program may count on: each counts as acquire and release,
 //!   whatever its order.
 //! - Values of vector registers are set or unset a register and lane at a time: one that is set in part, as a half by a
-//!   load of 16 bits, is set. An operation that takes bits from several registers (AND, OR, V_PERM, packing) gives a set
+//!   load of 16 bits, is set. What is unset at the end of a store of several dwords is padding, unless none is set: compilers
+//!   store three floats as four dwords. An operation that takes bits from several registers (AND, OR, V_PERM, packing) gives a set
 //!   value when one of them is set; one across lanes (DPP, permutations, matrices) when any lane is. Scalar registers
 //!   are followed bit by bit where lane masks are made; set in part, they count as set elsewhere. Memory, LDS and scratch hold set values only, but for LDS never
 //!   written.
 //!
-//! Flags in LDS that waves poll by plain loads are told as races: nothing in the machine code says that they are meant.
+//! # Told although meant
+//! What compilers make plain loads and stores of is told as a race, as nothing in the machine code says that it is meant:
+//! relaxed atomic loads and stores in LDS, as of a flag that waves poll there; relaxed atomic loads of memory in workgroup
+//! scope, and relaxed atomic stores before gfx12 in any scope, where no atomic operation has updated the word before.
 
 mod race;
 mod unset;
 
 use super::access::Accesses;
 use super::code::Op;
-use super::finding::{AccessKind, Finding, FindingKind, Site, Space};
+use super::finding::{AccessKind, Finding, FindingKind, Site, Sort, Space};
 use super::inspect::{Checks, Subject};
 use super::launch::Group;
 use super::wave::Wave;
@@ -56,8 +60,8 @@ pub(super) struct Checker<'a> {
     group: Group,
     /// Instructions that accessed memory, by address.
     texts: HashMap<u64, Instruction>,
-    /// Pairs of instructions that were reported.
-    told: HashSet<(u64, u64)>,
+    /// What was reported of which instruction.
+    told: HashSet<(u64, Sort)>,
 }
 
 /// An earlier access of another wave, and what is wrong with it.
@@ -91,28 +95,33 @@ impl<'a> Checker<'a> {
     pub(super) fn before(&mut self, wave: &Wave, pc: u64, op: &Op, accesses: &Accesses) {
         if let Some(unset) = &mut self.unset {
             unset.before(self.number, wave, op, accesses);
-            if let Some(kind) = unset.found.take() {
-                self.report(wave, pc, op, kind, None);
+            for kind in std::mem::take(&mut unset.found) {
+                self.report(wave, pc, op, kind);
             }
         }
-        let Some(kind) = accesses.kind else { return };
-        let Some(races) = &mut self.races else { return };
-        self.texts.entry(pc).or_insert(op.instruction);
-        races.access(self.number, wave.id, pc, kind, accesses);
-        if let Some(conflict) = races.found.take() {
-            let Conflict { space, address, group, wave: other, pc: other_pc, access } = conflict;
-            let other = Site {
-                workgroup: Group::numbered(self.subject.launch, group).id,
-                wave: other,
-                pc: other_pc,
-                instruction: self.texts.get(&other_pc).map(|instruction| self.text(instruction)),
-            };
-            let race =
-                FindingKind::Race { space, address, access: kind, other, other_access: access };
-            self.report(wave, pc, op, race, Some(other_pc));
-        } else if let Some(followed) = races.gave_up() {
-            self.report(wave, pc, op, FindingKind::Incomplete { followed }, None);
-            self.races = None;
+        for (kind, list) in accesses.parts() {
+            let Some(races) = &mut self.races else { return };
+            self.texts.entry(pc).or_insert(op.instruction);
+            races.access(self.number, wave.id, pc, kind, accesses.coherent, list);
+            let (conflict, gave_up) = (races.found.take(), races.gave_up());
+            if let Some(conflict) = conflict {
+                let Conflict { space, address, group, wave: other, pc: other_pc, access } =
+                    conflict;
+                let instruction = self.texts.get(&other_pc);
+                let other = Site {
+                    workgroup: Group::numbered(self.subject.launch, group).id,
+                    wave: other,
+                    pc: other_pc,
+                    instruction: instruction.map(|instruction| self.text(instruction)),
+                };
+                let race =
+                    FindingKind::Race { space, address, access: kind, other, other_access: access };
+                self.report(wave, pc, op, race);
+            }
+            if let Some(followed) = gave_up {
+                self.report(wave, pc, op, FindingKind::Incomplete { followed });
+                self.races = None;
+            }
         }
     }
 
@@ -139,15 +148,15 @@ impl<'a> Checker<'a> {
     }
 
     #[cold]
-    fn report(&mut self, wave: &Wave, pc: u64, op: &Op, kind: FindingKind, other: Option<u64>) {
-        if !self.told.insert((pc, other.unwrap_or(pc))) {
+    fn report(&mut self, wave: &Wave, pc: u64, op: &Op, kind: FindingKind) {
+        if !self.told.insert((pc, kind.sort())) {
             return;
         }
         let outside = self.subject.outside;
         outside.found(Finding {
             queue: outside.queue(),
             packet: outside.packet(),
-            kernel: self.subject.launch.program,
+            kernel: self.subject.kernel(),
             site: Site {
                 workgroup: self.group.id,
                 wave: wave.id,

@@ -6,16 +6,17 @@
 
 use super::Conflict;
 use crate::shader::Launch;
-use crate::shader::access::{Access, Accesses};
+use crate::shader::access::Access;
 use crate::shader::code::Op;
 use crate::shader::finding::{AccessKind, Space};
-use crate::shader::wave::{State, Wave};
+use crate::shader::wave::Wave;
 use amdgpu_isa::{Fields, Opcode};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Memory instructions that are followed; then the check gives up.
+/// Memory instructions, and entries of the clocks that atomic operations have left, that are followed; then the check gives
+/// up.
 const LIMIT: usize = 1 << 26;
 
 /// Waves that a clock knows of each; when there are more, it takes all that has happened as ordered.
@@ -56,6 +57,11 @@ impl Clock {
         time <= self.all || self.waves.get(&wave).is_some_and(|&known| time <= known)
     }
 
+    /// What it costs to keep.
+    fn entries(&self) -> usize {
+        1 + self.waves.len()
+    }
+
     fn learn(&mut self, wave: u64, time: u32) {
         let known = self.waves.entry(wave).or_default();
         *known = time.max(*known);
@@ -84,11 +90,18 @@ struct WaveState {
     settled: u32,
 }
 
+/// What an instruction is to a barrier.
+struct Part {
+    signals: bool,
+    waits: bool,
+    ends: bool,
+}
+
 /// A workgroup that runs.
 #[derive(Default)]
 struct GroupState {
     waves: HashMap<u32, WaveState>,
-    /// What the waves knew that signalled a barrier, by its number.
+    /// What the waves knew that signalled a barrier, by its number, of the last.
     barriers: BTreeMap<u32, Clock>,
     /// What the waves knew that have ended: they take part in no barrier, but came before it.
     ended: Clock,
@@ -121,6 +134,8 @@ pub(super) struct Races {
     pages: HashMap<u64, Box<[Cell]>>,
     /// What the last atomic operation on an address left.
     atomics: HashMap<u64, Arc<Clock>>,
+    /// Entries of all clocks that atomic operations have left.
+    left_entries: usize,
     /// The first conflict of the instruction.
     pub(super) found: Option<Conflict>,
 }
@@ -129,24 +144,42 @@ impl Races {
     pub(super) fn new(launch: &Launch) -> Races {
         let scratch = u64::from(launch.scratch_bytes_per_wave) * u64::from(launch.scratch_waves);
         Races {
-            waves_per_group: launch.waves().max(1).into(),
-            lds_bytes: launch.lds_bytes as usize,
             scratch: launch.scratch_base..launch.scratch_base.wrapping_add(scratch),
+            ..Races::of(launch.waves().max(1).into(), launch.lds_bytes as usize)
+        }
+    }
+
+    /// Of workgroups of so many waves that have so much LDS.
+    fn of(waves_per_group: u64, lds_bytes: usize) -> Races {
+        Races {
+            waves_per_group,
+            lds_bytes,
+            scratch: 0..0,
             records: Vec::new(),
             groups: HashMap::new(),
             pages: HashMap::new(),
             atomics: HashMap::new(),
+            left_entries: 0,
             found: None,
         }
     }
 
-    /// How many instructions were followed, when there were too many.
+    /// How many instructions were followed, when there were too many, or what they left was too much.
     pub(super) fn gave_up(&self) -> Option<u64> {
-        (self.records.len() >= LIMIT).then_some(self.records.len() as u64)
+        (self.records.len() + self.left_entries >= LIMIT).then_some(self.records.len() as u64)
     }
 
     pub(super) fn group_ended(&mut self, number: u64) {
-        self.groups.remove(&number);
+        if let Some(state) = self.groups.remove(&number) {
+            state.atomics.into_values().for_each(|clock| self.forget(clock));
+        }
+    }
+
+    /// What an atomic operation has left at one place is not kept there any more.
+    fn forget(&mut self, clock: Arc<Clock>) {
+        if let Some(clock) = Arc::into_inner(clock) {
+            self.left_entries -= clock.entries();
+        }
     }
 
     /// A wave is about to execute a memory instruction.
@@ -156,7 +189,8 @@ impl Races {
         wave: u32,
         pc: u64,
         kind: AccessKind,
-        accesses: &Accesses,
+        coherent: bool,
+        list: &[Access],
     ) {
         let this = group * self.waves_per_group + u64::from(wave);
         let state = self.groups.entry(group).or_default();
@@ -164,8 +198,8 @@ impl Races {
         state.settle(wave, self.records.len() as u32);
         let now = self.records.len() as u32 + 1;
         let mut known = state.waves.remove(&wave).unwrap_or_default();
-        let atomics = self.synchronised(group, kind, accesses);
-        let is_atomic = accesses.coherent || kind == AccessKind::Atomic || !atomics.is_empty();
+        let atomics = self.synchronised(group, kind, coherent, list);
+        let is_atomic = coherent || kind == AccessKind::Atomic || !atomics.is_empty();
         self.records.push(Record { wave: this, pc, kind, atomic: is_atomic });
         for place in &atomics {
             if let Some(left) = self.left(group, *place) {
@@ -175,17 +209,18 @@ impl Races {
         if kind != AccessKind::Load && !atomics.is_empty() {
             known.clock.learn(this, now);
             let left = Arc::new(known.clock.clone());
+            self.left_entries += left.entries();
             for (space, address) in atomics {
-                match space {
-                    Space::Lds => {
-                        let state = self.groups.entry(group).or_default();
-                        state.atomics.insert(address, Arc::clone(&left));
-                    }
-                    _ => _ = self.atomics.insert(address, Arc::clone(&left)),
+                let places = match space {
+                    Space::Lds => &mut self.groups.entry(group).or_default().atomics,
+                    _ => &mut self.atomics,
+                };
+                if let Some(earlier) = places.insert(address, Arc::clone(&left)) {
+                    self.forget(earlier);
                 }
             }
         }
-        for access in &accesses.list {
+        for access in list {
             self.access_of_lane(group, access, &mut known.clock);
         }
         self.groups.entry(group).or_default().waves.insert(wave, known);
@@ -197,14 +232,15 @@ impl Races {
         &self,
         group: u64,
         kind: AccessKind,
-        accesses: &Accesses,
+        coherent: bool,
+        list: &[Access],
     ) -> BTreeSet<(Space, u64)> {
         let orders = |place| match kind {
             AccessKind::Atomic => true,
             AccessKind::Store => self.left(group, place).is_some(),
-            AccessKind::Load => accesses.coherent && self.left(group, place).is_some(),
+            AccessKind::Load => coherent && self.left(group, place).is_some(),
         };
-        let places = accesses.list.iter().map(|access| (access.space, access.address));
+        let places = list.iter().map(|access| (access.space, access.address));
         places.filter(|&place| place.0 != Space::Scratch && orders(place)).collect()
     }
 
@@ -243,10 +279,12 @@ impl Races {
             let cell = &mut cells[at as usize];
             let mut conflict = unordered(cell.written, known);
             if this.kind == AccessKind::Load {
-                if this.atomic && conflict.is_some() {
-                    // What was stored is what it waited for.
-                    known.all = now - 1;
-                    conflict = None;
+                if this.atomic {
+                    if conflict.take().is_some() {
+                        // What was stored is what it waited for.
+                        known.all = now - 1;
+                    }
+                    continue;
                 }
                 // The first load is remembered until a later one comes after it, and the last.
                 let [earlier, later] = cell.read;
@@ -254,7 +292,7 @@ impl Races {
                 cell.read = if replaced { [now, later] } else { [earlier, now] };
             } else {
                 let meets = |other: &&Record| !(this.atomic && other.atomic);
-                let reads = cell.read.map(|time| unordered(time, known).filter(meets));
+                let reads = cell.read.map(|time| unordered(time, known));
                 conflict = conflict.filter(meets).or(reads[0]).or(reads[1]);
                 *cell = Cell { written: now, read: [0; 2] };
             }
@@ -273,32 +311,111 @@ impl Races {
 
     /// A wave has executed an instruction that may order it.
     pub(super) fn synchronise(&mut self, group: u64, wave: &Wave, op: &Op) {
-        let now = self.records.len() as u32;
-        let this = group * self.waves_per_group + u64::from(wave.id);
         let workgroups = matches!(
             op.instruction.fields,
             Fields::Sop1 { ssrc0, .. } if ssrc0.0 >= 128 && op.constants[0] as u32 == u32::MAX
         );
-        let (signals, waits, ends) = match op.instruction.opcode {
-            Opcode::S_BARRIER => (true, true, false),
+        let part = |signals, waits, ends| Some(Part { signals, waits, ends });
+        let part = match op.instruction.opcode {
+            Opcode::S_BARRIER => part(true, true, false),
             Opcode::S_BARRIER_SIGNAL | Opcode::S_BARRIER_SIGNAL_ISFIRST => {
-                (workgroups, false, false)
+                part(workgroups, false, false)
             }
-            Opcode::S_BARRIER_WAIT => (false, wave.state == State::Running, false),
-            Opcode::S_ENDPGM | Opcode::S_ENDPGM_SAVED => (false, false, true),
-            _ => return,
+            Opcode::S_BARRIER_WAIT => part(false, true, false),
+            Opcode::S_ENDPGM | Opcode::S_ENDPGM_SAVED => part(false, false, true),
+            _ => None,
         };
+        if let Some(part) = part {
+            self.take_part(group, wave.id, part);
+        }
+    }
+
+    /// A wave takes part in a barrier of its workgroup, or no more.
+    fn take_part(&mut self, group: u64, wave: u32, Part { signals, waits, ends }: Part) {
+        let now = self.records.len() as u32;
+        let this = group * self.waves_per_group + u64::from(wave);
         let state = self.groups.entry(group).or_default();
-        state.settle(wave.id, now);
-        let own = state.waves.entry(wave.id).or_default();
+        state.settle(wave, now);
+        let own = state.waves.entry(wave).or_default();
         own.clock.learn(this, now);
         if signals {
             state.barriers.entry(own.signals).or_default().join(&own.clock, now);
+            // All have passed the barrier before the last, as they have signalled the last.
+            state.barriers = state.barriers.split_off(&own.signals.saturating_sub(1));
             own.signals += 1;
         }
         if ends {
             state.ended.join(&own.clock, now);
         }
         own.waits += u32::from(waits);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CLOCK_WAVES, Part, Races};
+    use crate::shader::access::Access;
+    use crate::shader::finding::{AccessKind, Space};
+
+    fn atomic(races: &mut Races, group: u64, space: Space, addresses: impl Iterator<Item = u64>) {
+        let access = |address| Access { lane: 0, space, address, bytes: 4 };
+        let list: Vec<_> = addresses.map(access).collect();
+        races.access(group, 0, 0x100, AccessKind::Atomic, false, &list);
+    }
+
+    #[test]
+    fn what_atomic_operations_leave_is_counted_while_it_is_kept() {
+        let mut races = Races::of(1, 64);
+        // Lanes of one instruction share what it leaves.
+        atomic(&mut races, 0, Space::Global, (0..64).map(|lane| 4 * lane));
+        assert_eq!(races.left_entries, 2);
+        atomic(&mut races, 1, Space::Global, (0..64).map(|lane| 4 * lane));
+        assert_eq!(races.left_entries, 3);
+        atomic(&mut races, 2, Space::Global, std::iter::once(0));
+        assert_eq!(races.left_entries, 3 + 4);
+        atomic(&mut races, 3, Space::Lds, std::iter::once(0));
+        assert_eq!(races.left_entries, 3 + 4 + 2);
+        races.group_ended(3);
+        assert_eq!(races.left_entries, 3 + 4);
+        for group in 4..3 * CLOCK_WAVES as u64 {
+            atomic(&mut races, group, Space::Global, std::iter::once(0));
+        }
+        assert!(races.left_entries <= CLOCK_WAVES + 8, "{}", races.left_entries);
+        assert_eq!(races.gave_up(), None);
+    }
+
+    #[test]
+    fn barriers_that_all_have_passed_are_forgotten() {
+        let mut races = Races::of(2, 64);
+        for _ in 0..100 {
+            for wave in 0..2 {
+                races.take_part(0, wave, Part { signals: true, waits: true, ends: false });
+            }
+            let state = &races.groups[&0];
+            assert!(state.barriers.len() <= 2, "{}", state.barriers.len());
+        }
+        // Each still orders.
+        let store = |races: &mut Races, wave| {
+            let list = [Access { lane: 0, space: Space::Lds, address: 0, bytes: 4 }];
+            races.access(0, wave, 0x100, AccessKind::Store, false, &list);
+            races.found.take().is_some()
+        };
+        assert!(!store(&mut races, 0));
+        for wave in 0..2 {
+            races.take_part(0, wave, Part { signals: true, waits: true, ends: false });
+        }
+        assert!(!store(&mut races, 1));
+        assert!(store(&mut races, 0));
+    }
+
+    #[test]
+    fn loads_that_ask_caches_meet_no_later_store() {
+        for coherent in [false, true] {
+            let mut races = Races::of(1, 0);
+            let list = [Access { lane: 0, space: Space::Global, address: 64, bytes: 4 }];
+            races.access(0, 0, 0x100, AccessKind::Load, coherent, &list);
+            races.access(1, 0, 0x200, AccessKind::Store, false, &list);
+            assert_eq!(races.found.is_some(), !coherent);
+        }
     }
 }

@@ -3,7 +3,7 @@
 mod scalar;
 mod vector;
 
-use crate::shader::access::Accesses;
+use crate::shader::access::{Access, Accesses};
 use crate::shader::code::Op;
 use crate::shader::finding::{AccessKind, Decides, FindingKind, Space};
 use crate::shader::generation::Traits;
@@ -38,8 +38,8 @@ pub(super) struct Unset {
     lds_bytes: usize,
     scratch: std::ops::Range<u64>,
     groups: HashMap<u64, GroupState>,
-    /// What is wrong with the instruction, first.
-    pub(super) found: Option<FindingKind>,
+    /// What is wrong with the instruction.
+    pub(super) found: Vec<FindingKind>,
 }
 
 impl Unset {
@@ -51,7 +51,7 @@ impl Unset {
             lds_bytes: launch.lds_bytes as usize,
             scratch: launch.scratch_base..launch.scratch_base.wrapping_add(scratch),
             groups: HashMap::new(),
-            found: None,
+            found: Vec::new(),
         }
     }
 
@@ -80,42 +80,46 @@ impl Unset {
                 })
             }),
         }
-        self.lds(group, op, accesses);
+        self.lds(group, accesses);
     }
 
     /// Bytes of LDS are read, or written.
-    fn lds(&mut self, group: u64, op: &Op, accesses: &Accesses) {
+    fn lds(&mut self, group: u64, accesses: &Accesses) {
         let Some(state) = self.groups.get_mut(&group) else { return };
-        let into_lds = matches!(
-            op.instruction.fields,
-            Fields::Flat { lds: true, .. } | Fields::Mubuf { lds: true, .. }
-        );
-        if into_lds {
-            // Where such loads write is not followed.
-            state.written.fill(true);
-        }
-        let list = accesses.list.iter().filter(|access| access.space == Space::Lds);
-        for access in list.clone() {
-            let end = access.address.saturating_add(access.bytes.into());
-            // What is beyond the end reads as 0.
-            let Some(bytes) = state.written.get(access.address as usize..end as usize) else {
-                continue;
-            };
-            if accesses.kind != Some(AccessKind::Store)
-                && let Some(at) = bytes.iter().position(|written| !written)
-            {
-                let address = access.address + at as u64;
-                self.found.get_or_insert(FindingKind::UnwrittenLds { address });
-            }
-        }
-        if accesses.kind != Some(AccessKind::Load) {
-            for access in list {
+        for (kind, list) in accesses.parts() {
+            let list = || list.iter().filter(|access| access.space == Space::Lds);
+            let bytes = |access: &Access| {
                 let end = access.address.saturating_add(access.bytes.into());
-                if let Some(bytes) = state.written.get_mut(access.address as usize..end as usize) {
-                    bytes.fill(true);
+                access.address as usize..end as usize
+            };
+            if kind != AccessKind::Store {
+                for access in list() {
+                    // What is beyond the end reads as 0.
+                    let unwritten = state
+                        .written
+                        .get(bytes(access))
+                        .and_then(|written| written.iter().position(|written| !written));
+                    if let Some(at) = unwritten {
+                        let address = access.address + at as u64;
+                        add(&mut self.found, FindingKind::UnwrittenLds { address });
+                    }
+                }
+            }
+            if kind != AccessKind::Load {
+                for access in list() {
+                    if let Some(written) = state.written.get_mut(bytes(access)) {
+                        written.fill(true);
+                    }
                 }
             }
         }
+    }
+}
+
+/// Adds what is found, of each sort the first.
+fn add(found: &mut Vec<FindingKind>, kind: FindingKind) {
+    if found.iter().all(|other| other.sort() != kind.sort()) {
+        found.push(kind);
     }
 }
 
@@ -143,12 +147,12 @@ struct Step<'a> {
     wave: &'a Wave,
     op: &'a Op,
     registers: &'a mut Registers,
-    found: &'a mut Option<FindingKind>,
+    found: &'a mut Vec<FindingKind>,
 }
 
 impl Step<'_> {
     fn report(&mut self, register: String, decides: Decides) {
-        self.found.get_or_insert(FindingKind::Unset { register, decides });
+        add(self.found, FindingKind::Unset { register, decides });
     }
 
     /// Set bits of a scalar register; constants are.

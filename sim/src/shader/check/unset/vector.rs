@@ -2,6 +2,7 @@
 
 use super::Step;
 use crate::shader::finding::Decides;
+use crate::shader::staged;
 use crate::shader::wave::{EXEC, M0, NULL, VCC};
 use amdgpu_isa::{DualOp, Fields, Flags, OpInfo, Opcode, OperandKind, Src, Valu};
 
@@ -326,15 +327,35 @@ impl Step<'_> {
             _ => return,
         };
         let wave32 = self.wave.halves == 1;
+        if staged::of(&self.op.instruction).is_some() {
+            // It names no VGPR for data, but M0, where in LDS.
+            return self.scalar_decides(M0.into(), 1, Decides::Address);
+        }
         if info.flags.intersects(Flags::STORE.union(Flags::ATOMIC)) {
             let lanes =
                 (0..self.wave.lanes()).filter(|&lane| exec >> lane & 1 != 0 && stores(lane));
             let mask = lanes.fold(0, |mask, lane| mask | 1 << lane);
             let dwords = info.src[0].dwords(wave32);
-            self.vector_decides(data, dwords, mask, Decides::Memory);
+            if info.flags.contains(Flags::ATOMIC) {
+                self.vector_decides(data, dwords, mask, Decides::Memory);
+            } else {
+                self.stored(data, dwords, mask);
+            }
         }
         if info.flags.contains(Flags::LOAD) || returns {
             self.set_rows(destination, info.dst.dwords(wave32), exec, ALL);
+        }
+    }
+
+    /// A store of several dwords. Those at its end that are not set are padding, as behind three floats, which compilers
+    /// store as four dwords; but when none is set, that is none.
+    fn stored(&mut self, first: usize, dwords: u8, mask: u64) {
+        let end = first + usize::from(dwords);
+        let any = |step: &Self, from| (from..end).fold(0, |set, register| set | step.row(register));
+        let stores = any(self, first);
+        for register in first..end {
+            let padding = stores & !any(self, register);
+            self.vector_decides(register, 1, mask & !padding, Decides::Memory);
         }
     }
 }
