@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use selvedge_fuzz::{pick, take};
 use selvedge_sim::memory::{AddressSpace, Backing, Permissions};
 use selvedge_sim::profile;
-use selvedge_sim::shader::{Checks, Counts, Finding, Inspection, InstructionCache, Launch, Outside, WaveFault, WaveFaultKind, run};
+use selvedge_sim::shader::{Checks, Counts, Finding, Inspection, InstructionCache, KernelAt, Launch, Outside, WaveFault, WaveFaultKind, run};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -39,7 +39,7 @@ impl Outside for Watchdog {
         assert!(finding.site.instruction.is_some() && finding.to_string().contains("0x1000000"));
     }
 
-    fn counted(&self, _: u64, counts: &Counts) {
+    fn counted(&self, _: KernelAt, counts: &Counts) {
         assert!(!counts.to_string().is_empty());
     }
 

@@ -53,3 +53,27 @@ fn swizzles_have_the_most_telling_form() {
         assert_eq!(text(&[0xd8d4_0000 | offset, 1]), Some(expected), "{offset:#x}");
     }
 }
+
+/// Bits that gfx9 has no use for change nothing; of the reserved values of its fields there is no instruction.
+#[test]
+fn fields_of_gfx9() {
+    let text = |words: &[u32]| {
+        let instruction = decode(Target::Gfx906, words).ok()?;
+        Some(disassemble(&instruction, Target::Gfx906, false).to_string())
+    };
+    // v_mov_b32_dpp v0, v1 row_shl:1 row_mask:0xf bank_mask:0xf; bit 18 is FI from gfx10 on.
+    let dpp = text(&[0x7e00_02fa, 0xff01_0101]);
+    assert!(dpp.is_some());
+    assert_eq!(text(&[0x7e00_02fa, 0xff05_0101]), dpp);
+    let moved = |control| match decode(Target::Gfx906, &[0x7e00_02fa, control]) {
+        Ok(instruction) => instruction.fields,
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(moved(0xff05_0101), moved(0xff01_0101));
+    // v_mov_b32_sdwa v0, v1 dst_sel:BYTE_1 dst_unused:UNUSED_PRESERVE src0_sel:DWORD; DST_UNUSED 3 is reserved.
+    assert!(text(&[0x7e00_02f9, 0x0006_1101]).is_some());
+    assert_eq!(text(&[0x7e00_02f9, 0x0006_1901]), None);
+    // s_load_dword s5, s[2:3], s7: the register has seven bits.
+    assert_eq!(text(&[0xc000_0141, 7]).as_deref(), Some("s_load_dword s5, s[2:3], s7"));
+    assert_eq!(text(&[0xc000_0141, 0x87]), text(&[0xc000_0141, 7]));
+}

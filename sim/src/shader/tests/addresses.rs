@@ -25,6 +25,8 @@ fn scalar_loads_end_where_the_buffer_ends() {
         (8, 3, 16, [4, 5]),
         (8, 3, 20, [5, 0]),
         (8, 2, 12, [3, 0]),
+        // Bits above the stride are SWIZZLE_ENABLE's.
+        (0xc008, 2, 12, [3, 0]),
         (0, 0, 0, [0, 0]),
     ] {
         let mut rig = Rig::new(true);
@@ -72,6 +74,35 @@ fn vector_loads_end_where_the_buffer_ends() {
             "mode {select}: {records} of {stride} bytes, at {index}, {offset}"
         );
     }
+}
+
+/// gfx9 takes the scalar offset off NUM_RECORDS ("Vega 7nm" ISA document, "Range checking": raw buffers).
+#[test]
+fn scalar_offsets_shorten_buffers_of_gfx9() {
+    // buffer_load_dword v0, v1, s[0:3], s4 offen
+    let words = [0xe050_1000, 0x0400_0001, 2, 3, 4, 5, 6, 7];
+    for (offset, loaded) in [(20, 7), (21, 0), (24, 0)] {
+        let mut rig = Rig::on(Target::Gfx90a, false);
+        rig.wave.set_sgpr64(0, CODE);
+        rig.wave.set_sgpr64(2, 32);
+        rig.wave.set_sgpr(4, 8);
+        assert_eq!(rig.vector(&words, &[offset]), loaded, "{offset}");
+    }
+}
+
+/// Dwords of a lane's scratch are as far apart as the lanes of a wave (LLVM's AMDGPUUsage document, "Private").
+#[test]
+fn halves_of_scratch_go_across_dwords_of_a_lane() {
+    let mut rig = Rig::new(true);
+    rig.launch.scratch_bytes_per_wave = 1024;
+    rig.launch.scratch_waves = 1;
+    rig.wave.scratch = DATA;
+    rig.wave.set_lane(1, 0, 0xbbaa);
+    // scratch_store_b16 off, v1, off offset:3
+    rig.execute(&[0xdc65_0003, 0x007c_0100]).expect("no fault");
+    assert_eq!(rig.memory.load_u32(0), 0xaa00_0000);
+    assert_eq!(rig.memory.load_u32(4), 0, "lane 1");
+    assert_eq!(rig.memory.load_u32(4 * 32), 0xbb);
 }
 
 /// An address register that the wave does not have is a refusal, also where nothing else is a VGPR.

@@ -187,3 +187,18 @@ fn lanes_that_cross_passes_are_read_before_they_are_written() {
         }
     }
 }
+
+/// What a lane gets of a lane that is off (RDNA3 ISA document, V_PERMLANE16_B32): nothing, with bound_ctrl 0, with
+/// fi its value.
+#[test]
+fn rows_are_permuted_from_active_lanes() {
+    // v_permlane16_b32 v0, v1, s2, s3, all lanes of a row from lane 3; op_sel: [fi, bound_ctrl].
+    for (op_sel, expected) in [(0, 7), (2, 0), (1, 103)] {
+        let mut rig = rig(true);
+        rig.wave.set_mask(EXEC, u64::from(!8u32));
+        rig.wave.set_sgpr64(2, 0x3333_3333_3333_3333);
+        rig.execute(&[0xd65b_0000 | op_sel << 11, 0x000c_0501]).expect("no fault");
+        let got = result(&rig);
+        assert_eq!((got[0], got[3], got[16]), (expected, 7, 119), "op_sel {op_sel}");
+    }
+}

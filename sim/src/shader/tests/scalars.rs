@@ -1,6 +1,7 @@
 //! Values and SCC of the scalar ALU, by the pseudocode of the RDNA3 ISA document.
 
 use super::*;
+use crate::shader::wave::TTMP0;
 
 /// `(word, s3, s4, SCC before, s2, SCC after)`
 type Case = (u32, u32, u32, bool, u32, bool);
@@ -182,4 +183,38 @@ fn operations_that_save_or_write_exec() {
     rig.wave.set_sgpr(3, 2);
     rig.execute(&[0xbe82_2003]).expect("no fault");
     assert_eq!((rig.wave.sgpr(EXEC), rig.wave.scc), (0, false));
+}
+
+/// GPR_ALLOC.VGPR_SIZE counts eight VGPRs in wave32 and four in wave64, less one, as RSRC1 does.
+#[test]
+fn waves_know_how_many_vgprs_they_have() {
+    for wave32 in [true, false] {
+        let mut rig = Rig::new(wave32);
+        // s_getreg_b32 s2, hwreg(HW_REG_GPR_ALLOC)
+        rig.execute(&[0xb882_f805]).expect("no fault");
+        assert_eq!(rig.wave.sgpr(2), rig.launch.rsrc1 << 12, "wave32: {wave32}");
+    }
+}
+
+/// A wave's storage serves a wave after it, which must find nothing.
+#[test]
+fn waves_start_as_new() {
+    let mut rig = Rig::on(Target::Gfx90a, false);
+    let wave = &mut rig.wave;
+    (wave.scc, wave.halt, wave.indexes, wave.privileged) = (true, true, true, true);
+    (wave.trapsts, wave.executed) = (1, 1);
+    wave.set_sgpr(3, 1);
+    wave.set_sgpr(TTMP0 + 3, 1);
+    wave.set_lane(2, 33, 1);
+    wave.reset(5);
+    assert_eq!((wave.scc, wave.halt, wave.indexes, wave.privileged), (false, false, false, false));
+    assert_eq!((wave.trapsts, wave.executed), (0, 0));
+    assert_eq!((wave.sgpr(3), wave.sgpr(TTMP0 + 3), wave.lane(2, 33)), (5, 0, 5));
+}
+
+/// RSRC1 as LLVM's AMDGPUUsage document has it (`FP16_OVFL` is bit 26) is MODE (bit 23).
+#[test]
+fn overflow_of_halves_is_a_bit_of_the_launch() {
+    assert!(Mode::from_rsrc1(1 << 26, true).fp16_overflow);
+    assert!(!Mode::from_rsrc1(!(1 << 26), true).fp16_overflow);
 }
