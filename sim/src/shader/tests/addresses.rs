@@ -94,6 +94,8 @@ fn scalar_offsets_shorten_buffers_of_gfx9() {
 #[test]
 fn halves_of_scratch_go_across_dwords_of_a_lane() {
     let mut rig = Rig::new(true);
+    // SCRATCH_EN.
+    rig.launch.rsrc2 = 1;
     rig.launch.scratch_bytes_per_wave = 1024;
     rig.launch.scratch_waves = 1;
     rig.wave.scratch = DATA;
