@@ -4,11 +4,12 @@ use super::Launch;
 use super::buffer;
 use super::code::Op;
 use super::finding::{AccessKind, Space};
-use super::place::{Place, Scratch};
+use super::flat;
+use super::place::Place;
 use super::smem;
 use super::staged;
 use super::transfer::{self, Transfer};
-use super::wave::{LANES, M0, NULL, Wave};
+use super::wave::{LANES, M0, Wave};
 use amdgpu_isa::{Fields, Flags, Opcode};
 
 /// One access of one lane.
@@ -128,48 +129,15 @@ fn active<T: Copy>(wave: &Wave, half: usize, each: [T; LANES]) -> impl Iterator<
 }
 
 fn flat(wave: &Wave, op: &Op, launch: &Launch, accesses: &mut Accesses) {
-    let Fields::Flat { addr, saddr, offset, sve, .. } = op.instruction.fields else { return };
-    let opcode = op.instruction.opcode;
-    let name = opcode.name();
-    let transfer = staged::of(&op.instruction).or_else(|| transfer::of(opcode));
+    let transfer = staged::of(&op.instruction).or_else(|| transfer::of(op.instruction.opcode));
     // Blocks have holes.
     if matches!(transfer, None | Some(Transfer::LoadBlock | Transfer::StoreBlock)) {
         accesses.kind = None;
         return;
     }
     let bytes = buffer::size(&op.instruction);
-    let register = usize::from(addr);
-    let scalar = saddr.0 != u16::from(NULL);
     for half in 0..wave.halves {
-        let places: [Place; LANES] = if name.starts_with("SCRATCH") {
-            let base = if scalar { wave.sgpr(saddr.0 as u8) } else { 0 };
-            std::array::from_fn(|lane| {
-                let own = if sve { wave.row(register, half)[lane] } else { 0 };
-                let offset = base.wrapping_add(offset as u32).wrapping_add(own);
-                Place::Scratch(Scratch::new(wave, LANES * half + lane, offset))
-            })
-        } else {
-            std::array::from_fn(|lane| {
-                let address = if !scalar {
-                    let (low, high) = (wave.row(register, half), wave.row(register + 1, half));
-                    u64::from(low[lane]) | u64::from(high[lane]) << 32
-                } else {
-                    let own = match opcode {
-                        Opcode::GLOBAL_LOAD_ADDTID_B32 | Opcode::GLOBAL_STORE_ADDTID_B32 => {
-                            4 * (LANES * half + lane) as u64
-                        }
-                        _ => wave.row(register, half)[lane].into(),
-                    };
-                    wave.sgpr64(saddr.0 as u8).wrapping_add(own)
-                };
-                let address = address.wrapping_add_signed(offset.into());
-                if name.starts_with("FLAT") {
-                    Place::of_aperture(wave, launch, LANES * half + lane, address)
-                } else {
-                    Place::Memory(address)
-                }
-            })
-        };
+        let Some(places) = flat::places(wave, op, launch, half) else { return };
         for (lane, place) in active(wave, half, places) {
             accesses.push_place(lane, place, bytes);
         }
@@ -187,8 +155,8 @@ fn lds(wave: &Wave, op: &Op, accesses: &mut Accesses) {
         accesses.push(lane, Space::Lds, address.into(), bytes);
     };
     if matches!(opcode, Opcode::DS_APPEND | Opcode::DS_CONSUME) {
-        let at = (wave.sgpr(M0) >> 16).wrapping_add(offset);
-        return push(wave.exec().trailing_zeros() as usize % wave.lanes(), at, 4);
+        // What executes has 0 in M0, or takes no notice of it.
+        return push(wave.exec().trailing_zeros() as usize % wave.lanes(), offset, 4);
     }
     let has = |token: &str| name.split('_').any(|part| part == token);
     let dwords = info.dst.dwords(true).max(info.src[0].dwords(true)).into();

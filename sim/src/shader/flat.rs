@@ -4,69 +4,92 @@
     reason = "calls the copy compiled for host extensions once these were found"
 )]
 
+use super::Launch;
 use super::code::{Handler, Op};
 use super::place::{Place, Scratch};
 use super::runs::{RUN, RUNS, all_rise};
 use super::scalar::mismatch;
 use super::staged;
 use super::transfer::{self, Registers, Transfer};
-use super::vector::for_host;
-use super::wave::{Env, LANES, NULL, Step, Stop, Wave};
+use super::vector::{for_host, nothing};
+use super::wave::{Env, LANES, Step, Stop, Wave};
 use crate::memory::Access;
 use amdgpu_isa::{Fields, Opcode, Src};
 
 for_host!(global, global_body);
 
-/// GLOBAL: a 64-bit VGPR address, or an SGPR pair plus a 32-bit VGPR offset.
+/// The addresses of a pass of FLAT or GLOBAL: of 64 bits in VGPRs, or an SGPR pair plus an offset of 32 bits in a VGPR,
+/// or plus the lane's number times four.
 #[inline(always)]
-fn global_body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
-    let Fields::Flat { vdst, addr, data, saddr, offset, glc, acc, .. } = op.instruction.fields
-    else {
-        return mismatch(op);
-    };
+fn addresses(wave: &Wave, op: &Op, half: usize) -> Option<[u64; LANES]> {
+    let Fields::Flat { addr, saddr, offset, .. } = op.instruction.fields else { return None };
+    let register = usize::from(addr);
+    let mut addresses = [0u64; LANES];
+    if saddr == Src::NULL {
+        let (low, high) = (wave.row(register, half), wave.row(register + 1, half));
+        for lane in 0..LANES {
+            let address = u64::from(low[lane]) | u64::from(high[lane]) << 32;
+            addresses[lane] = address.wrapping_add_signed(offset.into());
+        }
+        return Some(addresses);
+    }
+    let base = wave.sgpr64(saddr.0 as u8).wrapping_add_signed(offset.into());
     if matches!(
         op.instruction.opcode,
-        Opcode::GLOBAL_INV | Opcode::GLOBAL_WB | Opcode::GLOBAL_WBINV
+        Opcode::GLOBAL_LOAD_ADDTID_B32 | Opcode::GLOBAL_STORE_ADDTID_B32
     ) {
-        // Host and device memory are one here: no cache can be stale.
-        return Ok(());
+        for (lane, address) in addresses.iter_mut().enumerate() {
+            *address = base.wrapping_add(4 * (LANES * half + lane) as u64);
+        }
+    } else {
+        for (address, low) in addresses.iter_mut().zip(wave.row(register, half)) {
+            *address = base.wrapping_add(u64::from(*low));
+        }
     }
-    if matches!(op.instruction.opcode, Opcode::GLOBAL_LOAD_TR_B64 | Opcode::GLOBAL_LOAD_TR_B128) {
-        return transpose(wave, op, env);
+    Some(addresses)
+}
+
+/// The places of a pass of SCRATCH: offsets into each lane's own memory.
+fn scratch_places(wave: &Wave, op: &Op, half: usize) -> Option<[Scratch; LANES]> {
+    let Fields::Flat { addr, saddr, offset, sve, .. } = op.instruction.fields else { return None };
+    let base = if saddr == Src::NULL { 0 } else { wave.sgpr(saddr.0 as u8) };
+    let base = base.wrapping_add(offset as u32);
+    Some(std::array::from_fn(|lane| {
+        let own = if sve { wave.row(addr.into(), half)[lane] } else { 0 };
+        Scratch::new(wave, LANES * half + lane, base.wrapping_add(own))
+    }))
+}
+
+/// The places of a pass of FLAT, GLOBAL or SCRATCH; `None` for other instructions.
+pub(super) fn places(wave: &Wave, op: &Op, launch: &Launch, half: usize) -> Option<[Place; LANES]> {
+    let name = op.instruction.opcode.name();
+    if name.starts_with("SCRATCH") {
+        return Some(scratch_places(wave, op, half)?.map(Place::Scratch));
     }
+    let addresses = addresses(wave, op, half)?;
+    Some(match name.starts_with("FLAT") {
+        true => std::array::from_fn(|lane| {
+            Place::of_flat(wave, launch, LANES * half + lane, addresses[lane])
+        }),
+        false => addresses.map(Place::Memory),
+    })
+}
+
+/// GLOBAL.
+#[inline(always)]
+fn global_body(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
+    let Fields::Flat { vdst, data, glc, acc, .. } = op.instruction.fields else {
+        return mismatch(op);
+    };
     let staged = staged::of(&op.instruction);
     let transfer = staged.or(transfer::of(op.instruction.opcode)).ok_or_else(|| unmodelled(op))?;
     let registers = Registers::named(wave, vdst, data, acc, glc);
-    let thread = matches!(
-        op.instruction.opcode,
-        Opcode::GLOBAL_LOAD_ADDTID_B32 | Opcode::GLOBAL_STORE_ADDTID_B32
-    );
-    let register = usize::from(addr);
     for half in 0..wave.halves {
         let mask = wave.exec_half(half);
         if mask == 0 {
             continue;
         }
-        let mut addresses = [0u64; LANES];
-        if saddr.0 != u16::from(NULL) {
-            let base = wave.sgpr64(saddr.0 as u8).wrapping_add_signed(offset.into());
-            if thread {
-                for lane in 0..LANES {
-                    addresses[lane] = base.wrapping_add(4 * (32 * half + lane) as u64);
-                }
-            } else {
-                let low = wave.row(register, half);
-                for lane in 0..LANES {
-                    addresses[lane] = base.wrapping_add(low[lane].into());
-                }
-            }
-        } else {
-            let (low, high) = (wave.row(register, half), wave.row(register + 1, half));
-            for lane in 0..LANES {
-                let address = u64::from(low[lane]) | u64::from(high[lane]) << 32;
-                addresses[lane] = address.wrapping_add_signed(offset.into());
-            }
-        }
+        let Some(addresses) = addresses(wave, op, half) else { return mismatch(op) };
         if staged.is_some() {
             let places = addresses.map(Place::Memory);
             staged::execute(wave, op, env, transfer, half, mask, &places)?;
@@ -153,7 +176,7 @@ fn firsts_of_rising(
         low[at].checked_add(step * RUN as u32)?;
         *first = u64::from(low[at]);
     }
-    let base = if saddr.0 != u16::from(NULL) {
+    let base = if saddr != Src::NULL {
         wave.sgpr64(saddr.0 as u8)
     } else {
         let high = wave.row(register + 1, half);
@@ -219,14 +242,16 @@ pub(super) fn global_handler(opcode: Opcode) -> Handler {
         Opcode::GLOBAL_STORE_B64 => alone!(2, Access::Write),
         Opcode::GLOBAL_STORE_B96 => alone!(3, Access::Write),
         Opcode::GLOBAL_STORE_B128 => alone!(4, Access::Write),
+        Opcode::GLOBAL_LOAD_TR_B64 | Opcode::GLOBAL_LOAD_TR_B128 => transpose,
+        // Host and device memory are one here: no cache can be stale.
+        Opcode::GLOBAL_INV | Opcode::GLOBAL_WB | Opcode::GLOBAL_WBINV => nothing,
         _ => global,
     }
 }
 
 /// SCRATCH: an offset into the lane's own memory.
 pub(super) fn scratch(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
-    let Fields::Flat { vdst, addr, data, saddr, offset, sve, glc, acc, .. } = op.instruction.fields
-    else {
+    let Fields::Flat { vdst, data, glc, acc, .. } = op.instruction.fields else {
         return mismatch(op);
     };
     if !env.launch.uses_scratch() {
@@ -235,14 +260,9 @@ pub(super) fn scratch(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
         ));
     }
     let registers = Registers::named(wave, vdst, data, acc, glc);
-    let base = if saddr.0 == u16::from(NULL) { 0 } else { wave.sgpr(saddr.0 as u8) };
-    let base = base.wrapping_add(offset as u32);
     for half in 0..wave.halves {
         let mask = wave.exec_half(half);
-        let lanes: [Scratch; LANES] = std::array::from_fn(|lane| {
-            let own = if sve { wave.row(addr.into(), half)[lane] } else { 0 };
-            Scratch::new(wave, 32 * half + lane, base.wrapping_add(own))
-        });
+        let Some(lanes) = scratch_places(wave, op, half) else { return mismatch(op) };
         if let Some(transfer) = staged::of(&op.instruction) {
             staged::execute(wave, op, env, transfer, half, mask, &lanes.map(Place::Scratch))?;
         } else if !scratch_dwords(wave, op, env, registers, half, mask, &lanes) {
@@ -285,22 +305,17 @@ fn scratch_dwords(
 
 /// FLAT: the address decides between memory, LDS and scratch.
 pub(super) fn flat(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
-    let Fields::Flat { vdst, addr, data, offset, glc, acc, .. } = op.instruction.fields else {
+    let Fields::Flat { vdst, data, glc, acc, .. } = op.instruction.fields else {
         return mismatch(op);
     };
     let staged = staged::of(&op.instruction);
     let transfer = transfer::of(op.instruction.opcode).ok_or_else(|| unmodelled(op))?;
     let registers = Registers::named(wave, vdst, data, acc, glc);
-    let register = usize::from(addr);
     for half in 0..wave.halves {
         let mask = wave.exec_half(half);
-        let (low, high) = (wave.row(register, half), wave.row(register + 1, half));
-        let addresses: [u64; LANES] = std::array::from_fn(|lane| {
-            let address = u64::from(low[lane]) | u64::from(high[lane]) << 32;
-            address.wrapping_add_signed(offset.into())
-        });
+        let Some(addresses) = addresses(wave, op, half) else { return mismatch(op) };
         let places: [Place; LANES] = std::array::from_fn(|lane| {
-            Place::of_flat(wave, env, 32 * half + lane, addresses[lane])
+            Place::of_flat(wave, env.launch, 32 * half + lane, addresses[lane])
         });
         if let Some(transfer) = staged {
             staged::execute(wave, op, env, transfer, half, mask, &places)?;

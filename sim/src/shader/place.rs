@@ -58,13 +58,7 @@ impl Scratch {
 impl Place {
     /// The place a flat address names (RDNA3 ISA document, 11.3 "FLAT": the apertures).
     #[inline]
-    pub(super) fn of_flat(wave: &Wave, env: &Env<'_>, lane: usize, address: u64) -> Place {
-        Place::of_aperture(wave, env.launch, lane, address)
-    }
-
-    /// As [`of_flat`](Place::of_flat), of the dispatch.
-    #[inline]
-    pub(super) fn of_aperture(wave: &Wave, launch: &Launch, lane: usize, address: u64) -> Place {
+    pub(super) fn of_flat(wave: &Wave, launch: &Launch, lane: usize, address: u64) -> Place {
         let high = (address >> 32) as u32;
         if high == launch.shared_aperture_hi {
             Place::Lds(address as u32)
