@@ -1,9 +1,12 @@
 //! The barriers of a workgroup that waves signal and wait for in two steps.
 //!
 //! Modelled is the workgroup's own barrier, number −1. The trap handler's, −2, is a NOP without privilege (RDNA4 ISA
-//! document, S_BARRIER_SIGNAL); named barriers are refused. A wave that is a workgroup by itself signals nothing and is
-//! never the first (the same, `InWorkgroup`), and it does not wait: ROCm's kernels have both without asking how many
-//! waves there are.
+//! document, S_BARRIER_SIGNAL). A wave that is a workgroup by itself signals nothing and is never the first (the same,
+//! `InWorkgroup`), and it does not wait: ROCm's kernels have both without asking how many waves there are.
+//!
+//! Named barriers, whose numbers are positive, are refused. LLVM assembles S_BARRIER_INIT and S_BARRIER_JOIN for gfx12.0,
+//! but the document has no instruction that gives one members, and kernel descriptors have no field that asks for some
+//! before gfx12.5 (LLVM's AMDGPUUsage document, NAMED_BAR_CNT).
 
 use super::code::Op;
 use super::scalar::mismatch;

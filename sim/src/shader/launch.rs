@@ -39,6 +39,11 @@ impl Launch {
         self.rsrc2 >> 6 & 1 != 0
     }
 
+    /// Which arithmetic exceptions trap, where traps are taken: RSRC2.EXCP_EN.
+    pub(super) fn arithmetic_exceptions(&self) -> u32 {
+        self.rsrc2 >> 24 & 0x7f
+    }
+
     /// Whether the kernel uses scratch (RSRC2.SCRATCH_EN) and the dispatch provides it.
     pub(super) fn uses_scratch(&self) -> bool {
         self.rsrc2 & 1 != 0 && self.scratch_bytes_per_wave != 0
@@ -86,10 +91,10 @@ pub(super) fn prepare(wave: &mut Wave, launch: &Launch, group: Group, number: u3
     wave.pc = launch.program;
     wave.id = number;
     wave.scratch = scratch;
-    wave.mode = Mode::from_rsrc1(launch.rsrc1, wave.traits.float_switches);
+    let exceptions = launch.arithmetic_exceptions();
+    wave.mode = Mode::from_rsrc1(launch.rsrc1, exceptions, wave.traits.float_switches);
     wave.privileged = launch.rsrc1 >> 20 & 1 != 0;
-    // RSRC2.EXCP_EN.
-    wave.trap_control = launch.rsrc2 >> 24 & 0x7f;
+    wave.trap_control = exceptions;
     let user = (launch.rsrc2 >> 1 & 0x1f) as u8;
     for code in 0..user {
         wave.set_sgpr(code, launch.user_data[usize::from(code)]);

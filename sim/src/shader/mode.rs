@@ -64,12 +64,13 @@ pub(super) struct Mode {
 }
 
 impl Mode {
-    /// MODE as a new wave has it, from RSRC1: FLOAT_MODE 19:12, DX10_CLAMP 21, IEEE_MODE 23, FP16_OVFL 26.
-    /// `switches` says whether the generation has the second and the third.
-    pub(super) fn from_rsrc1(rsrc1: u32, switches: bool) -> Mode {
+    /// MODE as a new wave has it, from RSRC1: FLOAT_MODE 19:12, DX10_CLAMP 21, IEEE_MODE 23, FP16_OVFL 26, and
+    /// `exceptions`, those that trap. `switches` says whether the generation has the second, the third and the last.
+    pub(super) fn from_rsrc1(rsrc1: u32, exceptions: u32, switches: bool) -> Mode {
         let bits = rsrc1 >> 12 & 0xff | (rsrc1 >> 26 & 1) << 23;
         if switches {
-            Mode::from_bits(bits | (rsrc1 >> 21 & 1) << 8 | (rsrc1 >> 23 & 1) << 9)
+            let switches = (rsrc1 >> 21 & 1) << 8 | (rsrc1 >> 23 & 1) << 9;
+            Mode::from_bits(bits | switches | exceptions << 12)
         } else {
             Mode::without_switches(bits)
         }
@@ -88,6 +89,11 @@ impl Mode {
     /// The register's value.
     pub(super) fn bits(&self) -> u32 {
         self.bits
+    }
+
+    /// Which arithmetic exceptions trap: the lower seven bits of EXCP_EN. The other two are of memory.
+    pub(super) fn exceptions(&self) -> u32 {
+        self.bits >> 12 & 0x7f
     }
 
     /// From the register's value.

@@ -2,7 +2,8 @@
 
 use super::Launch;
 use super::generation::{FlatScratch, Register};
-use super::wave::{EXEC, Env, Stop, VCC, Wave};
+use super::trap;
+use super::wave::{EXEC, Env, Step, Stop, VCC, Wave};
 
 /// A field of a register: number 5:0, offset 10:6, size − 1 15:11.
 fn field(simm16: u16) -> (u32, u32, u32) {
@@ -100,7 +101,7 @@ const TRAP_CONTROLS: u32 = 0x3ff;
 /// written without privilege.
 /// Of STATUS and STATE_PRIV SCC and HALT are kept; a trap handler writes back all of it, and the rest is as it was or is
 /// nothing here.
-pub(super) fn set(wave: &mut Wave, simm16: u16, value: u32) -> Result<(), Stop> {
+pub(super) fn set(wave: &mut Wave, launch: &Launch, simm16: u16, value: u32) -> Step {
     let (register, offset, mask) = field(simm16);
     let (mask, value) = (mask << offset, value << offset);
     // A register with the field in it, of the bits that can be written.
@@ -108,7 +109,7 @@ pub(super) fn set(wave: &mut Wave, simm16: u16, value: u32) -> Result<(), Stop> 
     match wave.traits.register(register).ok_or_else(|| unknown("s_setreg", register))? {
         Register::Mode => {
             wave.mode = wave.mode.with_bits(merged(wave.mode.bits(), u32::MAX));
-            Ok(())
+            trap::events(wave.traits, launch, wave.mode.exceptions()).map_err(Stop::not_modelled)
         }
         known @ (Register::Status | Register::StatePriv) if wave.privileged => {
             let bit = |old: bool, at: u32| merged(u32::from(old) << at, 1 << at) != 0;
@@ -124,7 +125,7 @@ pub(super) fn set(wave: &mut Wave, simm16: u16, value: u32) -> Result<(), Stop> 
         }
         Register::TrapControl => {
             wave.trap_control = merged(wave.trap_control, TRAP_CONTROLS);
-            Ok(())
+            trap::events(wave.traits, launch, wave.trap_control).map_err(Stop::not_modelled)
         }
         Register::TrapStatus if wave.privileged => {
             wave.trapsts = merged(wave.trapsts, u32::MAX);

@@ -479,8 +479,8 @@ pub(super) fn sopk(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
             let value = registers::get(wave, env, simm16)?;
             wave.set_sgpr(sdst, value);
         }
-        S_SETREG_B32 => registers::set(wave, simm16, old)?,
-        S_SETREG_IMM32_B32 => registers::set(wave, simm16, op.literal())?,
+        S_SETREG_B32 => registers::set(wave, env.launch, simm16, old)?,
+        S_SETREG_IMM32_B32 => registers::set(wave, env.launch, simm16, op.literal())?,
         S_CALL_B64 => {
             wave.set_sgpr64(sdst, wave.pc);
             wave.pc = wave.pc.wrapping_add_signed(i64::from(signed) * 4);

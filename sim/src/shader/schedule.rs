@@ -98,6 +98,8 @@ impl<'a> Dispatch<'a> {
     /// Runs the dispatch on up to `threads` threads.
     pub(super) fn run(&self, threads: usize) -> Result<Statistics, WaveFault> {
         let launch = self.launch;
+        trap::events(self.traits, launch, launch.arithmetic_exceptions())
+            .map_err(|reason| WaveFault::before_start(launch, reason))?;
         if launch.uses_scratch() && launch.scratch_waves < launch.waves() {
             return Err(WaveFault::before_start(
                 launch,

@@ -35,7 +35,20 @@ pub(super) fn exception(traits: &Traits, kind: &WaveFaultKind) -> Option<u32> {
 
 /// Whether waves take traps.
 fn enabled(wave: &Wave, launch: &Launch) -> bool {
-    !wave.traits.trap_present || launch.takes_traps()
+    takes_traps(wave.traits, launch)
+}
+
+fn takes_traps(traits: &Traits, launch: &Launch) -> bool {
+    !traits.trap_present || launch.takes_traps()
+}
+
+/// Why waves cannot run that trap on these events, bits of MODE.EXCP_EN or TRAP_CTRL: nothing here finds them. Where they
+/// do not trap, all that is lost are their bits in TRAPSTS or EXCP_FLAG_USER.
+pub(super) fn events(traits: &Traits, launch: &Launch, events: u32) -> Result<(), String> {
+    if events == 0 || !takes_traps(traits, launch) {
+        return Ok(());
+    }
+    Err(format!("traps on arithmetic exceptions and other events ({events:#x}) are not modelled"))
 }
 
 /// `s_trap`, which is a NOP to waves that take no traps and inside the handler.

@@ -95,12 +95,34 @@ fn registers_of_exceptions() {
     rig.execute(&[0xb980_f811, 0]).unwrap(); // s_setreg_imm32_b32 hwreg(HW_REG_EXCP_FLAG_PRIV), 0
     rig.execute(&[0xb980_f804, 1 << 9]).unwrap(); // hwreg(HW_REG_STATE_PRIV)
     assert_eq!((rig.wave.trapsts, rig.wave.scc), (1 << 6, false));
-    for register in [0x12, 0x13] {
-        // HW_REG_EXCP_FLAG_USER, HW_REG_TRAP_CTRL, bits 6:0
-        rig.execute(&[0xb980_3000 | register, 0x55]).unwrap();
-        rig.execute(&[0xb880_f800 | register]).unwrap();
-        assert_eq!(rig.wave.sgpr(0), 0x55);
-    }
+    rig.execute(&[0xb980_3012, 0x55]).unwrap(); // hwreg(HW_REG_EXCP_FLAG_USER, 0, 7)
+    rig.execute(&[0xb880_f812]).unwrap();
+    assert_eq!(rig.wave.sgpr(0), 0x55);
+}
+
+/// Nothing finds arithmetic exceptions, so waves that trap on them do not run.
+#[test]
+fn traps_on_arithmetic_exceptions_are_refused() {
+    let refused = |rig: &mut Rig, words: &[u32]| match rig.execute(words) {
+        Err(Stop::Fault(kind)) => matches!(*kind, WaveFaultKind::NotModelled(_)),
+        _ => false,
+    };
+    let mut rig = Rig::gfx12(true);
+    rig.execute(&[0xb980_f813, 0]).unwrap(); // s_setreg_imm32_b32 hwreg(HW_REG_TRAP_CTRL), 0
+    assert!(refused(&mut rig, &[0xb980_f813, 1]));
+    let mut rig = Rig::new(true);
+    let mode = [0xb980_3301, 0x7f]; // s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 7), 0x7f
+    rig.execute(&mode).unwrap();
+    rig.execute(&[0xb880_f801]).unwrap(); // s_getreg_b32 s0, hwreg(HW_REG_MODE)
+    assert_eq!(rig.wave.sgpr(0) >> 12, 0x7f);
+    rig.launch.rsrc2 = 1 << 6;
+    assert!(refused(&mut rig, &mode));
+    // RSRC2.EXCP_EN
+    rig.launch.rsrc2 |= 1 << 26;
+    let gpu = &crate::profile::gfx1151().gpu;
+    let memory = Arc::new(AddressSpace::new());
+    let fault = crate::shader::run_on(gpu, &rig.launch, &memory, &Clock(0), 1).unwrap_err();
+    assert!(matches!(fault.kind, WaveFaultKind::NotModelled(_)), "{fault:?}");
 }
 
 /// Where each lane's element comes from was measured on gfx1201; `flat::transpose` says by whom.

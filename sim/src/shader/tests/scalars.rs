@@ -215,6 +215,6 @@ fn waves_start_as_new() {
 /// RSRC1 as LLVM's AMDGPUUsage document has it (`FP16_OVFL` is bit 26) is MODE (bit 23).
 #[test]
 fn overflow_of_halves_is_a_bit_of_the_launch() {
-    assert!(Mode::from_rsrc1(1 << 26, true).fp16_overflow);
-    assert!(!Mode::from_rsrc1(!(1 << 26), true).fp16_overflow);
+    assert!(Mode::from_rsrc1(1 << 26, 0, true).fp16_overflow);
+    assert!(!Mode::from_rsrc1(!(1 << 26), 0, true).fp16_overflow);
 }
