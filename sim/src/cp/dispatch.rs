@@ -1,7 +1,7 @@
 //! From a kernel dispatch packet to the shader's registers.
 
 use super::error::QueueError;
-use super::processor::{Halt, read_words};
+use super::hqd::{Halt, read_words};
 use super::register_file::RegisterFile;
 use crate::memory::{MemoryFault, View};
 use crate::profile::Gpu;

@@ -1,8 +1,9 @@
 //! Command processors: what turns rings of packets into work.
 //!
 //! # Architecture
-//! - [`AqlQueue`]: one queue of the hardware: its processor's thread, and how the driver stops it.
-//! - `processor`: takes packets from the ring in order and does what they say.
+//! - [`RingProcessor`]: one queue of the hardware: its processor's thread, and how the driver stops it.
+//! - `hqd`: what processors of all kinds have in common.
+//! - `aql`: takes AQL packets from the ring in order and does what they say.
 //! - `dispatch`: from a kernel dispatch packet to the shader's registers, with the checks on the
 //!   way.
 //! - `register_file`: how many registers a workgroup can have.
@@ -20,10 +21,11 @@
 //! - Alternate scratch (`amd_queue_v2_t`) is ignored, as firmware without asynchronous reclaim
 //!   does.
 
+mod aql;
 mod dispatch;
 mod error;
+mod hqd;
 mod pm4;
-mod processor;
 mod queue;
 mod register_file;
 mod signal;
@@ -32,7 +34,7 @@ mod tests;
 mod thread;
 
 pub use error::{QueueError, QueueFault};
-pub use queue::{AqlQueue, QueueStatistics};
+pub use queue::{QueueStatistics, RingProcessor};
 
 use crate::memory::{Backing, MemoryFault};
 use crate::shader::{Counts, Finding, Inspection, KernelAt, WaveInterrupt};
@@ -42,9 +44,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What a command processor does to the rest of the machine.
 ///
 /// All methods are called from the threads of queues and of their waves, without any lock of theirs held. They may
-/// call [`AqlQueue::evict`] of any queue.
+/// call [`RingProcessor::evict`] of any queue.
 ///
-/// A queue's thread must be able to finish a call before [`AqlQueue::set_running`] and the queue's
+/// A queue's thread must be able to finish a call before [`RingProcessor::set_running`] and the queue's
 /// end return. Whoever calls these must therefore not hold a lock that these methods take.
 pub trait Host: Send + Sync + Debug {
     /// The end-of-pipe interrupt (source 181) with its context id, an event id.

@@ -4,7 +4,7 @@
 //! which have nothing to do here, as there are no caches. Anything else is refused.
 
 use super::error::QueueError;
-use super::processor::Halt;
+use super::hqd::Halt;
 use crate::memory::View;
 use ::pm4::Header;
 use aql::Pm4Indirect;

@@ -1,6 +1,7 @@
 //! A queue of the hardware, as the driver handles it.
 
-use super::processor::Processor;
+use super::aql::Aql;
+use super::hqd::{self, Hqd, Processor};
 use super::thread::spawn;
 use super::{Host, QueueConfiguration, QueueFault};
 use crate::memory::AddressSpace;
@@ -132,14 +133,14 @@ impl Control {
     }
 }
 
-/// An AQL queue: its processor runs in a thread of its own, which ends with the value.
+/// A queue: its processor runs in a thread of its own, which ends with the value.
 #[derive(Debug)]
-pub struct AqlQueue {
+pub struct RingProcessor {
     control: Arc<Control>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl AqlQueue {
+impl RingProcessor {
     /// Starts the processor at packet 0.
     ///
     /// The doorbell is set to all ones, so that every store of a packet index is seen as a change.
@@ -154,8 +155,8 @@ impl AqlQueue {
         configuration: QueueConfiguration,
         space: Arc<AddressSpace>,
         host: Arc<dyn Host>,
-    ) -> io::Result<AqlQueue> {
-        AqlQueue::start_at(0, gpu, configuration, space, host)
+    ) -> io::Result<RingProcessor> {
+        RingProcessor::start_at(0, gpu, configuration, space, host)
     }
 
     /// Starts the processor at packet `first`, as after the queue had been unmapped and mapped
@@ -166,7 +167,7 @@ impl AqlQueue {
         configuration: QueueConfiguration,
         space: Arc<AddressSpace>,
         host: Arc<dyn Host>,
-    ) -> io::Result<AqlQueue> {
+    ) -> io::Result<RingProcessor> {
         let control = Arc::new(Control {
             state: Mutex::new(State { running: true, busy: false, fault: None, exception: None }),
             changed: Condvar::new(),
@@ -177,12 +178,11 @@ impl AqlQueue {
             instructions: AtomicU64::new(0),
         });
         configuration.doorbell.0.store_u64(configuration.doorbell.1, NEVER_RUNG);
-        let name = format!("aql-queue-{}", configuration.id);
-        let own_host = Arc::clone(&host);
-        let processor =
-            Processor::new(first, gpu, configuration, space, own_host, Arc::clone(&control));
-        let thread = spawn(name, host, move || processor.run())?;
-        Ok(AqlQueue { control, thread: Some(thread) })
+        let name = format!("gpu-queue-{}", configuration.id);
+        let hqd = Hqd::new(gpu, configuration, space, Arc::clone(&host), Arc::clone(&control));
+        let processor: Box<dyn Processor> = Box::new(Aql::new(first, hqd));
+        let thread = spawn(name, host, move || hqd::run(processor))?;
+        Ok(RingProcessor { control, thread: Some(thread) })
     }
 
     /// Stops work on the queue for good (VM fault, reset); returns at once, from any thread.
@@ -247,7 +247,7 @@ impl AqlQueue {
     }
 }
 
-impl Drop for AqlQueue {
+impl Drop for RingProcessor {
     fn drop(&mut self) {
         self.control.stop();
         let own = self.on_own_thread();

@@ -7,7 +7,7 @@ use crate::abi::buffer::Domain;
 use crate::abi::user::{self, access_ok};
 use crate::board::PAGE;
 use crate::count::Token;
-use crate::cp::{AqlQueue, QueueConfiguration};
+use crate::cp::{QueueConfiguration, RingProcessor};
 use crate::memory::AddressSpace;
 use kfd::uapi;
 use selvedge_sys::Errno;
@@ -253,7 +253,7 @@ impl KfdProcess {
         let save_area = args.ctx_save_restore_address;
         self.signals.add_queue(id, gpu, doorbell as u32, save_area, || {
             // A queue of the hardware is a thread here.
-            let processor = AqlQueue::start(processors, configuration, vm, host);
+            let processor = RingProcessor::start(processors, configuration, vm, host);
             let processor = processor.map_err(|_| Errno::ENOMEM)?;
             if !active {
                 processor.set_running(false);

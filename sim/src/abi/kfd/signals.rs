@@ -2,7 +2,7 @@
 
 use super::event::{Events, fault_data};
 use crate::abi::user;
-use crate::cp::{AqlQueue, Host};
+use crate::cp::{Host, RingProcessor};
 use crate::machine::{Machine, Shared};
 use crate::memory::MemoryFault;
 use crate::shader::{Counts, Finding, Inspection, KernelAt, WaveInterrupt};
@@ -34,11 +34,11 @@ pub(super) struct HardwareQueue {
     doorbell: u32,
     /// Its context save area, in whose header user space says where errors go.
     save_area: u64,
-    processor: RwLock<Option<AqlQueue>>,
+    processor: RwLock<Option<RingProcessor>>,
 }
 
 impl HardwareQueue {
-    fn with(&self, act: impl FnOnce(&AqlQueue)) {
+    fn with(&self, act: impl FnOnce(&RingProcessor)) {
         if let Some(queue) = &*self.processor.read().unwrap_or_else(PoisonError::into_inner) {
             act(queue);
         }
@@ -78,7 +78,7 @@ impl Signals {
         gpu: usize,
         doorbell: u32,
         save_area: u64,
-        start: impl FnOnce() -> Result<AqlQueue, Errno>,
+        start: impl FnOnce() -> Result<RingProcessor, Errno>,
     ) -> Result<(), Errno> {
         let evicted = self.evicted[gpu].load(Ordering::Acquire);
         let processor = if evicted { None } else { Some(start()?) };
@@ -87,7 +87,7 @@ impl Signals {
         self.queues().insert(id, queue.clone());
         // After the insertion, so that an eviction at the same time is not missed.
         if self.evicted[gpu].load(Ordering::Acquire) {
-            queue.with(AqlQueue::evict);
+            queue.with(RingProcessor::evict);
         }
         Ok(())
     }
@@ -128,7 +128,7 @@ impl Signals {
     pub(super) fn evict(&self, gpu: usize) {
         self.evicted[gpu].store(true, Ordering::Release);
         let queues: Vec<_> = self.queues().values().filter(|q| q.gpu == gpu).cloned().collect();
-        queues.iter().for_each(|queue| queue.with(AqlQueue::evict));
+        queues.iter().for_each(|queue| queue.with(RingProcessor::evict));
     }
 
     pub(super) fn gpu_reset(&self, gpu: usize) {

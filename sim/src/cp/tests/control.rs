@@ -13,7 +13,7 @@ fn promptly(what: &str, action: impl FnOnce()) {
 }
 
 /// A queue that runs an endless kernel.
-fn endless(rig: &Rig) -> AqlQueue {
+fn endless(rig: &Rig) -> RingProcessor {
     let queue = rig.start(0);
     rig.submit(0, &rig.dispatch(kernel::ENDLESS).encode());
     thread::sleep(Duration::from_millis(20));
@@ -145,7 +145,7 @@ fn scratch_can_be_given_later() {
 /// A host that does to the queue what the machine does on a fault, from the queue's own thread.
 #[derive(Debug, Default)]
 struct Evicting {
-    queue: Mutex<Option<AqlQueue>>,
+    queue: Mutex<Option<RingProcessor>>,
 }
 
 impl Host for Evicting {
@@ -194,7 +194,7 @@ fn the_queues_own_thread_may_stop_it() {
             doorbell: (Arc::clone(&rig.doorbells), 0),
             trap_handler: Arc::default(),
         };
-        let queue = AqlQueue::start(
+        let queue = RingProcessor::start(
             Arc::clone(&rig.gpu),
             configuration,
             Arc::clone(&rig.space),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::cp::QueueError;
 use crate::cp::dispatch::{Dispatch, Surroundings};
-use crate::cp::processor::Halt;
+use crate::cp::hqd::Halt;
 use crate::shader::Launch;
 use aql::Generation;
 use aql::descriptor::KernargPreload;

@@ -6,7 +6,7 @@ mod doorbells;
 mod errors;
 mod packets;
 
-use super::{AqlQueue, Host, QueueConfiguration, QueueFault, TrapHandler};
+use super::{Host, QueueConfiguration, QueueFault, RingProcessor, TrapHandler};
 use crate::memory::{AddressSpace, Backing, MemoryFault, Permissions, View};
 use crate::profile::Gpu;
 use crate::shader::WaveInterrupt;
@@ -221,11 +221,11 @@ impl Rig {
         rig
     }
 
-    fn start(&self, queue: u64) -> AqlQueue {
+    fn start(&self, queue: u64) -> RingProcessor {
         self.start_at(queue, 0)
     }
 
-    fn start_at(&self, queue: u64, first: u64) -> AqlQueue {
+    fn start_at(&self, queue: u64, first: u64) -> RingProcessor {
         self.written[queue as usize].store(first, Ordering::Relaxed);
         let structure = QUEUE + queue * NEXT_QUEUE;
         let configuration = QueueConfiguration {
@@ -239,7 +239,7 @@ impl Rig {
             trap_handler: self.trap_handler.clone(),
         };
         let host: Arc<dyn Host> = self.host.clone();
-        AqlQueue::start_at(
+        RingProcessor::start_at(
             first,
             Arc::clone(&self.gpu),
             configuration,
@@ -351,7 +351,7 @@ impl Rig {
         wait_for("completion", || self.value(signal) == 0);
     }
 
-    fn wait_fault(&self, queue: &AqlQueue) -> QueueFault {
+    fn wait_fault(&self, queue: &RingProcessor) -> QueueFault {
         wait_for("an error of the queue", || queue.fault().is_some());
         let fault = queue.fault().unwrap();
         wait_for("the inactive signal", || self.value(INACTIVE) != 0);

@@ -1,0 +1,320 @@
+//! A hardware queue: what processors of packets of every kind have in common.
+
+use super::error::{QueueError, QueueFault};
+use super::queue::{Control, NEVER_RUNG, Stopped};
+use super::{Host, QueueConfiguration};
+use crate::memory::{AddressSpace, MemoryFault, View};
+use crate::profile::Gpu;
+use crate::shader::{
+    self, Counts, Finding, FindingKind, InstructionCache, KernelAt, Launch, Outside, Site,
+    WaveFault, WaveFaultKind, WaveInterrupt,
+};
+use std::fmt::Debug;
+use std::hint;
+use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
+use std::thread;
+use std::time::Duration;
+
+/// Why the processor does not go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Halt {
+    /// The driver stopped it.
+    Stopped,
+    /// A page fault.
+    Memory(MemoryFault),
+    /// An error of the queue.
+    Queue(QueueError),
+    /// A wave that does not end.
+    Hang(WaveFault),
+}
+
+impl From<Stopped> for Halt {
+    fn from(_: Stopped) -> Halt {
+        Halt::Stopped
+    }
+}
+
+impl From<MemoryFault> for Halt {
+    fn from(fault: MemoryFault) -> Halt {
+        Halt::Memory(fault)
+    }
+}
+
+impl From<QueueError> for Halt {
+    fn from(error: QueueError) -> Halt {
+        Halt::Queue(error)
+    }
+}
+
+/// How long to sleep between looks at memory that somebody else will change: not at all at first,
+/// for the round trips of a busy queue, then ever longer.
+#[derive(Debug, Default)]
+pub(crate) struct Backoff {
+    looks: u32,
+}
+
+impl Backoff {
+    const SPINS: u32 = 200;
+    const YIELDS: u32 = 220;
+    /// Sleeps double from 16 µs.
+    const FIRST_SLEEP: Duration = Duration::from_micros(16);
+    /// Six doublings: 1 ms.
+    const DOUBLINGS: u32 = 6;
+    /// After so many looks (a quarter of a second) the queue is idle.
+    const IDLE: u32 = Backoff::YIELDS + 256;
+    const IDLE_SLEEP: Duration = Duration::from_millis(4);
+
+    pub(crate) fn next(&mut self) -> Duration {
+        self.looks = self.looks.saturating_add(1);
+        if self.looks <= Backoff::SPINS {
+            hint::spin_loop();
+            Duration::ZERO
+        } else if self.looks <= Backoff::YIELDS {
+            thread::yield_now();
+            Duration::ZERO
+        } else if self.looks <= Backoff::IDLE {
+            let doublings = (self.looks - Backoff::YIELDS - 1).min(Backoff::DOUBLINGS);
+            Backoff::FIRST_SLEEP * (1 << doublings)
+        } else {
+            Backoff::IDLE_SLEEP
+        }
+    }
+}
+
+/// What takes packets of one kind from a ring.
+pub(crate) trait Processor: Debug + Send {
+    /// Waits for the next packet, and does what it says.
+    fn step(&mut self) -> Result<(), Halt>;
+
+    /// Tells of an error, and waits when it is one that can be mended.
+    fn fail(&mut self, error: QueueError) -> Result<(), Halt>;
+
+    /// The queue it works on.
+    fn hqd(&self) -> &Hqd;
+}
+
+/// Processes packets until the queue stops for good.
+pub(super) fn run(mut processor: Box<dyn Processor>) {
+    loop {
+        let halt = match processor.step() {
+            Ok(()) => continue,
+            Err(Halt::Queue(error)) => match processor.fail(error) {
+                Ok(()) => continue,
+                Err(halt) => halt,
+            },
+            Err(halt) => halt,
+        };
+        let hqd = processor.hqd();
+        match halt {
+            Halt::Memory(fault) => hqd.host.memory_fault(fault),
+            Halt::Hang(fault) => hqd.hang(fault),
+            Halt::Stopped | Halt::Queue(_) => {}
+        }
+        return;
+    }
+}
+
+/// The state of a queue of the hardware (AMD's hardware queue descriptor).
+#[derive(Debug)]
+pub(crate) struct Hqd {
+    pub(crate) gpu: Arc<Gpu>,
+    pub(crate) configuration: QueueConfiguration,
+    pub(crate) memory: View,
+    pub(crate) host: Arc<dyn Host>,
+    control: Arc<Control>,
+    space: Arc<AddressSpace>,
+    instructions: InstructionCache,
+    /// What findings and faults call the packet that is being processed: its index, or its place in the stream.
+    pub(crate) packet: u64,
+    /// The doorbell's last value.
+    rung: u64,
+    /// Address of the first instruction of the last dispatch's kernel.
+    kernel: u64,
+}
+
+impl Drop for Hqd {
+    fn drop(&mut self) {
+        self.control.end();
+    }
+}
+
+impl Hqd {
+    pub(super) fn new(
+        gpu: Arc<Gpu>,
+        configuration: QueueConfiguration,
+        space: Arc<AddressSpace>,
+        host: Arc<dyn Host>,
+        control: Arc<Control>,
+    ) -> Hqd {
+        Hqd {
+            gpu,
+            configuration,
+            memory: View::new(Arc::clone(&space)),
+            instructions: InstructionCache::default(),
+            space,
+            host,
+            control,
+            packet: 0,
+            rung: NEVER_RUNG,
+            kernel: 0,
+        }
+    }
+
+    /// The doorbell's value, when it has changed. What was written before it was rung is seen from now on.
+    pub(crate) fn doorbell(&mut self) -> Option<u64> {
+        let (page, offset) = &self.configuration.doorbell;
+        let doorbell = page.load_u64(*offset);
+        if doorbell == self.rung {
+            return None;
+        }
+        fence(Ordering::Acquire);
+        self.rung = doorbell;
+        Some(doorbell)
+    }
+
+    /// A point where the queue may be stopped; see [`Control::rest`].
+    pub(crate) fn rest(&self, time: Duration) -> Result<(), Stopped> {
+        self.control.rest(time)
+    }
+
+    /// Waits until memory says so.
+    pub(crate) fn wait(
+        &mut self,
+        satisfied: impl Fn(&mut View) -> Result<bool, Halt>,
+    ) -> Result<(), Halt> {
+        let mut backoff = Backoff::default();
+        while !satisfied(&mut self.memory)? {
+            self.rest(backoff.next())?;
+        }
+        Ok(())
+    }
+
+    /// A packet has been processed.
+    pub(crate) fn count_packet(&self) {
+        self.control.count_packet();
+    }
+
+    /// Runs a kernel to its end.
+    pub(super) fn dispatch(&mut self, launch: &Launch) -> Result<(), Halt> {
+        self.kernel = launch.program;
+        let inspection = self.host.inspection();
+        let statistics =
+            shader::run(&self.gpu, launch, &self.space, &self.instructions, &*self, &inspection);
+        let statistics = statistics.map_err(wave_fault)?;
+        self.control.count_dispatch(statistics);
+        Ok(())
+    }
+
+    /// Keeps why the queue has stopped. What no hardware would stop at is told aloud.
+    pub(crate) fn note(&self, error: QueueError) {
+        if let QueueError::NotModelled { what, pc } = &error {
+            let (queue, packet) = (self.configuration.id, self.packet);
+            self.host.not_modelled(&format!("{what}; at {pc:#x}, queue {queue}, packet {packet}"));
+        }
+        self.control.fail(QueueFault { packet: self.packet, error });
+    }
+
+    /// What stopped the queue has been mended.
+    pub(super) fn recover(&self) {
+        self.control.recover();
+    }
+
+    /// The watchdog has found a wave that does not end. The packet processor itself would not notice; Linux does, when the
+    /// queue does not leave the hardware in time.
+    fn hang(&self, fault: WaveFault) {
+        let kind = match &fault.kind {
+            WaveFaultKind::Endless { instructions } => {
+                FindingKind::Endless { instructions: *instructions }
+            }
+            _ => FindingKind::Deadlock,
+        };
+        let WaveFault { pc, instruction, workgroup, wave, .. } = fault;
+        let QueueConfiguration { process, gpu, id, .. } = self.configuration;
+        let finding = Finding {
+            queue: id,
+            packet: self.packet,
+            kernel: KernelAt { process, gpu, address: self.kernel },
+            site: Site { workgroup, wave, pc, instruction },
+            kind,
+        };
+        let error = QueueError::Hang(Box::new(finding.clone()));
+        self.control.fail(QueueFault { packet: self.packet, error });
+        self.host.found(finding);
+        self.host.hang();
+    }
+}
+
+/// What waves of the queue see of it.
+impl Outside for Hqd {
+    fn is_stopped(&self) -> bool {
+        self.control.stopped()
+    }
+
+    fn clock(&self) -> u64 {
+        self.host.clock()
+    }
+
+    fn doorbell_id(&self) -> u16 {
+        // 1024 of 8 bytes for a process: 10 bits.
+        (self.configuration.doorbell.1 / 8) as u16 & 0x3ff
+    }
+
+    fn queue(&self) -> u32 {
+        self.configuration.id
+    }
+
+    fn process(&self) -> u32 {
+        self.configuration.process
+    }
+
+    fn gpu(&self) -> u32 {
+        self.configuration.gpu
+    }
+
+    fn packet(&self) -> u64 {
+        self.packet
+    }
+
+    fn found(&self, finding: Finding) {
+        self.host.found(finding);
+    }
+
+    fn counted(&self, kernel: KernelAt, counts: &Counts) {
+        self.host.counted(kernel, counts);
+    }
+
+    fn wave_interrupt(&self, interrupt: WaveInterrupt) {
+        self.host.wave_interrupt(interrupt);
+    }
+
+    fn exception(&self, fault: &WaveFault) {
+        self.control.note_exception(fault);
+    }
+}
+
+/// Reads consecutive dwords.
+pub(crate) fn read_words(
+    memory: &mut View,
+    mut address: u64,
+    words: &mut [u32],
+) -> Result<(), MemoryFault> {
+    for word in words {
+        *word = memory.read_u32(address)?;
+        address = address.wrapping_add(4);
+    }
+    Ok(())
+}
+
+/// What a wave's end means for its queue.
+fn wave_fault(fault: WaveFault) -> Halt {
+    match fault.kind {
+        WaveFaultKind::Memory(fault) => Halt::Memory(fault),
+        WaveFaultKind::Endless { .. } | WaveFaultKind::Deadlock => Halt::Hang(fault),
+        WaveFaultKind::NotModelled(what) => QueueError::NotModelled { what, pc: fault.pc }.into(),
+        // Exceptions do not end dispatches.
+        WaveFaultKind::IllegalInstruction(_)
+        | WaveFaultKind::MemoryViolation(_)
+        | WaveFaultKind::Killed => Halt::Stopped,
+    }
+}
