@@ -126,6 +126,10 @@ class Expressions:
             return Expression(t, f"({t})({{0}})", [self.converted(t.element, value) if other.element != t.element else value])
         if other.kind == "f" and t.kind != "f":
             return Expression(t, f"to_{t}_{other}({{0}})", [value])
+        if value.text == "({0} - {1})" and t.kind == "f" and t.bits > other.bits:
+            # Of a difference of which clang 19 knows that its left side is 0, it makes the negated right side when it
+            # is widened: -0, should that be 0.
+            value = Expression(other, "({0} + {1})", value.children)
         # Of a product of floats as a half, clang 19 makes v_fma_mixlo_f16 with +0 to add, which loses the sign of a zero.
         text = f"({{0}} + ({other})0)" if t.bits == 16 and t.kind == "f" and other.element == FLOAT else "{0}"
         return Expression(t, f"({t}){text}" if t.lanes == 1 else f"__builtin_convertvector({text}, {t})", [value])
