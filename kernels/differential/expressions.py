@@ -379,5 +379,7 @@ class Expressions:
             return Expression(t, f"__builtin_elementwise_{self.pick(['min', 'max', 'add_sat', 'sub_sat'])}({{0}}, {{1}})", [sub(), sub()])
         if way < 97 and not fp and n != 3:
             same = [i.vector(t.size * 8 // i.bits) for i in INTEGERS if t.size * 8 % i.bits == 0 and t.size * 8 // i.bits in (1, 2, 4, 8)]
-            return Expression(t, f"__builtin_astype({{0}}, {t})", [sub(self.pick(same))])
+            other = self.pick(same)
+            # clang 19's bit reversal of a short is an int.
+            return Expression(t, f"__builtin_astype(({other}){{0}}, {t})", [sub(other)])
         return Expression(t, f"({t})(__builtin_shufflevector({{0}}, {{1}}, {', '.join(str(self.number(0, 2 * n)) for _ in range(n))}))", [sub(), sub()])
