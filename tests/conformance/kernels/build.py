@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Builds the kernels of the conformance suite with clang-19, and lays each target's object out as it is in memory.
+
+    build.py [--check]     writes images/<target>.image and images/<target>.kernels, or compares with them
+
+An image is the object's loadable segments at their addresses, from 0 on: position-independent code without relocations,
+so that it runs from any page. A line of .kernels: name, offset of the descriptor, bytes of kernel arguments, of LDS, of
+private memory.
+"""
+
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+IMAGES = HERE / "images"
+TARGETS = ("gfx906", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151", "gfx1200", "gfx1201")
+COMMAND = ("clang-19", "-x", "cl", "-cl-std=CL2.0", "--target=amdgcn-amd-amdhsa", "-nogpulib", "-O2", "-mcode-object-version=5", "-Xlinker", "-s")
+LOAD = 1
+DYNSYM = 11
+RELA = 4
+
+
+def text(data, at):
+    return data[at : data.index(0, at)].decode()
+
+
+def image(data):
+    """The object's memory, and each kernel's name and descriptor offset."""
+    phoff, shoff = struct.unpack_from("<QQ", data, 32)
+    phentsize, phnum, shentsize, shnum = struct.unpack_from("<HHHH", data, 54)
+    memory = bytearray()
+    for index in range(phnum):
+        kind, _, offset, address, _, in_file, size, _ = struct.unpack_from("<IIQQQQQQ", data, phoff + index * phentsize)
+        if kind == LOAD:
+            memory.extend(bytes(max(0, address + size - len(memory))))
+            memory[address : address + in_file] = data[offset : offset + in_file]
+    sections = [struct.unpack_from("<IIQQQQIIQQ", data, shoff + index * shentsize) for index in range(shnum)]
+    assert not [s for s in sections if s[1] == RELA], "relocations"
+    symbols = next(s for s in sections if s[1] == DYNSYM)
+    strings = sections[symbols[6]][4]
+    found = {}
+    for at in range(symbols[4], symbols[4] + symbols[5], 24):
+        name, _, _, _, value, _ = struct.unpack_from("<IBBHQQ", data, at)
+        if (name := text(data, strings + name)).endswith(".kd"):
+            found[name[:-3]] = value
+    return bytes(memory), found
+
+
+def build(target, directory):
+    """The files of a target: name to contents."""
+    output = directory / f"{target}.hsaco"
+    subprocess.run([*COMMAND, f"-mcpu={target}", "suite.cl", "-o", output], cwd=HERE, check=True)
+    memory, kernels = image(output.read_bytes())
+    names = re.findall(r"\bvoid (\w+)\(", (HERE / "suite.cl").read_text())
+    lines = []
+    for name in names:
+        # Kernel descriptor: LDS, private memory, kernel arguments (LLVM's AMDGPUUsage document).
+        lds, private, arguments = struct.unpack_from("<III", memory, kernels[name])
+        lines.append(f"{name} {kernels[name]} {arguments} {lds} {private}\n")
+    return {f"{target}.image": memory, f"{target}.kernels": "".join(lines).encode()}
+
+
+def main():
+    check = sys.argv[1:] == ["--check"]
+    different = []
+    with tempfile.TemporaryDirectory() as directory:
+        for target in TARGETS:
+            for name, contents in build(target, pathlib.Path(directory)).items():
+                path = IMAGES / name
+                if not check:
+                    IMAGES.mkdir(exist_ok=True)
+                    path.write_bytes(contents)
+                elif not path.exists() or path.read_bytes() != contents:
+                    different.append(name)
+    for name in different:
+        print(f"{name}: differs")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

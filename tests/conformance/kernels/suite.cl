@@ -1,0 +1,74 @@
+// Kernels of the conformance suite. Workgroups have 64 work-items, so that nothing depends on hidden arguments.
+#define KERNEL kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+#define LANE __builtin_amdgcn_workitem_id_x()
+#define GROUP __builtin_amdgcn_workgroup_id_x()
+#define GID (GROUP * 64u + LANE)
+#define SYSTEM __OPENCL_MEMORY_SCOPE_ALL_SVM_DEVICES
+#define FENCE(order) __builtin_amdgcn_fence(order, "workgroup")
+#define BARRIER() do { FENCE(__ATOMIC_RELEASE); __builtin_amdgcn_s_barrier(); FENCE(__ATOMIC_ACQUIRE); } while (0)
+
+// out[i] = value + i, for i below n.
+KERNEL void store(global uint *out, uint value, uint n) {
+  if (GID < n) out[GID] = value + GID;
+}
+
+// Copies n bytes.
+KERNEL void copy(global uchar *to, global const uchar *from, uint n) {
+  if (GID < n) to[GID] = from[GID];
+}
+
+// n dwords of the pattern.
+KERNEL void fill(global uint *out, uint pattern, uint n) {
+  if (GID < n) out[GID] = pattern;
+}
+
+// Each workgroup turns its 64 dwords round, by LDS.
+KERNEL void reverse(global uint *data) {
+  local uint words[64];
+  words[LANE] = data[GID];
+  BARRIER();
+  data[GID] = words[63 - LANE];
+}
+
+// Mixes a dword of each work-item with a table in private memory that is indexed by what comes out.
+KERNEL void mix(global uint *data) {
+  uint table[160], x = data[GID];
+  for (uint k = 0; k < 160; k++) table[k] = k * 0x9e3779b1u;
+  for (uint k = 0; k < 40; k++) {
+    table[x % 160] ^= x;
+    x = x * 1664525u + table[(x >> 5) % 160];
+  }
+  data[GID] = x;
+}
+
+// Every work-item adds its number to one counter that the host sees.
+KERNEL void add(global atomic_ulong *counter) {
+  __opencl_atomic_fetch_add(counter, (ulong)GID, __ATOMIC_RELAXED, SYSTEM);
+}
+
+// out[i] = the kernel's second argument where the first one's value is what was expected, else 0: whether stores made
+// before are seen.
+KERNEL void see(global const uint *flag, global uint *out, uint expected, uint seen) {
+  out[GID] = flag[GID] == expected ? seen : 0;
+}
+
+// Waits until a flag of the host's has the value, then answers in another.
+KERNEL void answer(global atomic_uint *flag, global atomic_uint *reply, uint value) {
+  if (LANE == 0) {
+    while (__opencl_atomic_load(flag, __ATOMIC_ACQUIRE, SYSTEM) != value) __builtin_amdgcn_s_sleep(1);
+    __opencl_atomic_store(reply, value, __ATOMIC_RELEASE, SYSTEM);
+  }
+}
+
+// The ids of each work-item of a grid of three dimensions, in workgroups of 4 x 4 x 4: one dword of six bytes' worth.
+kernel __attribute__((reqd_work_group_size(4, 4, 4))) void ids(global uint *out, uint width, uint height) {
+  uint x = __builtin_amdgcn_workgroup_id_x() * 4 + __builtin_amdgcn_workitem_id_x();
+  uint y = __builtin_amdgcn_workgroup_id_y() * 4 + __builtin_amdgcn_workitem_id_y();
+  uint z = __builtin_amdgcn_workgroup_id_z() * 4 + __builtin_amdgcn_workitem_id_z();
+  out[(z * height + y) * width + x] = x | y << 8 | z << 16 | (uint)__builtin_amdgcn_workitem_id_x() << 24;
+}
+
+// The lanes of a wave.
+KERNEL void lanes(global uint *out) {
+  out[GID] = __builtin_amdgcn_wavefrontsize();
+}

@@ -1,0 +1,75 @@
+//! Events, set by the host.
+
+use super::case;
+use crate::report::{Outcome, equal};
+use crate::{Case, Result, Subject};
+use kfd::{WaitOutcome, WaitSet};
+use std::time::{Duration, Instant};
+
+pub(super) const CASES: &[Case] = &[
+    case("event.set", "a wait returns when its event is set, before or meanwhile", set),
+    case("event.timeout", "a wait for nothing ends at its time, and not much before", timeout),
+    case(
+        "event.any_and_all",
+        "one event ends a wait for any, and only all end a wait for all",
+        any_and_all,
+    ),
+    case("event.mailbox", "slots of events are idle, and different", mailbox),
+];
+
+fn set(subject: &Subject) -> Result {
+    let event = subject.event()?;
+    let mut wait = WaitSet::new(subject.device().process(), vec![event.clone()]);
+    event.set()?;
+    equal(
+        "a wait after the event",
+        wait.wait_any(Some(Duration::from_secs(10)))?,
+        WaitOutcome::Complete,
+    )?;
+    let outcome = std::thread::scope(|scope| {
+        let setter = scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(20));
+            event.set()
+        });
+        let outcome = wait.wait_any(Some(Duration::from_secs(10)));
+        setter.join().map_err(|_| Outcome::fail("the thread that sets it"))??;
+        Ok::<_, Outcome>(outcome?)
+    })?;
+    equal("a wait before the event", outcome, WaitOutcome::Complete)
+}
+
+fn timeout(subject: &Subject) -> Result {
+    let mut wait = WaitSet::new(subject.device().process(), vec![subject.event()?]);
+    let start = Instant::now();
+    equal("the wait", wait.wait_any(Some(Duration::from_millis(30)))?, WaitOutcome::Timeout)?;
+    if start.elapsed() < Duration::from_millis(20) {
+        return Err(Outcome::fail(format!("it ended after {:?}", start.elapsed())));
+    }
+    equal("a wait of no time", wait.wait_any(Some(Duration::ZERO))?, WaitOutcome::Timeout)
+}
+
+fn any_and_all(subject: &Subject) -> Result {
+    let events = [subject.event()?, subject.event()?, subject.event()?];
+    let mut wait = WaitSet::new(subject.device().process(), events.to_vec());
+    events[1].set()?;
+    equal("any", wait.wait_any(Some(Duration::from_secs(10)))?, WaitOutcome::Complete)?;
+    let told: Vec<usize> = wait.reports().map(|(position, _)| position).collect();
+    equal("the events that it tells of", told, vec![1])?;
+    events[0].set()?;
+    events[2].set()?;
+    equal("all but one", wait.wait_all(Some(Duration::from_millis(20)))?, WaitOutcome::Timeout)?;
+    events[1].set()?;
+    equal("all", wait.wait_all(Some(Duration::from_secs(10)))?, WaitOutcome::Complete)
+}
+
+fn mailbox(subject: &Subject) -> Result {
+    let events = (0..32).map(|_| subject.event()).collect::<Result<Vec<_>>>()?;
+    let mut boxes = Vec::new();
+    for event in &events {
+        equal("an idle slot", event.slot(), Some(u64::MAX))?;
+        boxes.push(event.mailbox());
+    }
+    boxes.sort_unstable();
+    boxes.dedup();
+    equal("the number of slots", boxes.len(), events.len())
+}

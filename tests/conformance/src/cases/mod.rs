@@ -1,0 +1,40 @@
+//! The cases, by what they are about.
+
+mod aql_errors;
+mod aql_kernels;
+mod aql_packets;
+mod events;
+mod lifecycle;
+mod memory;
+
+use crate::{Case, Result, Subject};
+
+/// All cases.
+pub fn cases() -> impl Iterator<Item = &'static Case> {
+    [
+        memory::CASES,
+        events::CASES,
+        lifecycle::CASES,
+        aql_packets::CASES,
+        aql_kernels::CASES,
+        aql_errors::CASES,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+const fn case(id: &'static str, claim: &'static str, run: fn(&Subject) -> Result) -> Case {
+    Case { id, claim, faults: false, run }
+}
+
+const fn faulting(id: &'static str, claim: &'static str, run: fn(&Subject) -> Result) -> Case {
+    Case { id, claim, faults: true, run }
+}
+
+/// Arguments in a kernel's order, each as its bytes.
+macro_rules! arguments {
+    ($($value:expr),*) => {
+        [$(&$value.to_le_bytes()[..]),*].concat()
+    };
+}
+use arguments;

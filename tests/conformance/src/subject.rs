@@ -1,0 +1,104 @@
+//! The GPU that is asked, in a context of its own.
+
+use crate::memory::{Buffer, Kind};
+use crate::report::{Outcome, Result};
+use kfd::{Device, Event, EventKind, Lifetime, Process, WaitOutcome, WaitSet};
+use pm4::Generation;
+use selvedge_sys::System;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long anything may take. Generous: a busy machine, or a simulated GPU, is slow.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+
+/// A GPU, opened.
+#[derive(Debug)]
+pub struct Subject {
+    device: Arc<Device>,
+    generation: Generation,
+}
+
+impl Subject {
+    /// Opens the GPU with this index in topology order. `alone` asks for a context that no other case uses.
+    pub(crate) fn open(system: &Arc<dyn System>, gpu: usize, alone: bool) -> Result<Subject> {
+        let lifetime = if alone { Lifetime::Instance } else { Lifetime::Auto };
+        let process = match Process::open(system.clone(), lifetime) {
+            Err(kfd::Error::NeedsVersion { .. }) if alone => {
+                let why = "a fault would take the GPU from the whole process, as contexts are not separate before KFD 1.19";
+                return Err(Outcome::NotApplicable(why.to_owned()));
+            }
+            other => other?,
+        };
+        let Some(node) = process.gpus().nth(gpu).cloned() else {
+            return Err(Outcome::fail(format!("there is no GPU {gpu}")));
+        };
+        let device = process.device(&node)?;
+        let target = node.target();
+        let version = target.major * 10000 + target.minor * 100 + target.stepping;
+        let Some(generation) = Generation::from_target_version(version) else {
+            return Err(Outcome::NotApplicable(format!("packets of {target} are unknown")));
+        };
+        Ok(Subject { device, generation })
+    }
+
+    /// The device in its context.
+    pub(crate) fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Whose packets it takes.
+    pub(crate) fn generation(&self) -> Generation {
+        self.generation
+    }
+
+    /// LLVM's name of it.
+    pub(crate) fn target(&self) -> String {
+        self.device.node().target().to_string()
+    }
+
+    /// Zeroed memory, whole pages.
+    pub(crate) fn memory(&self, kind: Kind, bytes: u64) -> Result<Buffer> {
+        Buffer::new(&self.device, kind, bytes)
+    }
+
+    /// A signal event that resets itself.
+    pub(crate) fn event(&self) -> Result<Arc<Event>> {
+        Ok(Arc::new(Event::create(&self.device, EventKind::Signal, true)?))
+    }
+
+    /// Waits for events of one kind until `done` holds.
+    pub(crate) fn wait_for(
+        &self,
+        what: &str,
+        events: &[Arc<Event>],
+        mut done: impl FnMut() -> Result<bool>,
+    ) -> Result {
+        let mut set = WaitSet::new(self.device.process(), events.to_vec());
+        let end = Instant::now() + DEADLINE;
+        while !done()? {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() || set.wait_any(Some(left))? == WaitOutcome::Timeout && !done()? {
+                return Err(Outcome::fail(format!("{what}: no event within {DEADLINE:?}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Looks until `done` holds.
+pub(crate) fn eventually(what: &str, mut done: impl FnMut() -> Result<bool>) -> Result {
+    let end = Instant::now() + DEADLINE;
+    let mut looks = 0u32;
+    while !done()? {
+        if Instant::now() > end {
+            return Err(Outcome::fail(format!("{what}: not within {DEADLINE:?}")));
+        }
+        looks = looks.saturating_add(1);
+        if looks > 1000 {
+            std::thread::sleep(Duration::from_micros(50));
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+    Ok(())
+}
