@@ -26,7 +26,7 @@
 //!
 //! # What it does not model
 //! What a program asks for and the machine has not is refused with ENOSYS, said on standard error and
-//! kept in [`Machine::refusals`]: queues of PM4 and SDMA packets, command submissions other than NOPs,
+//! kept in [`Machine::refusals`]: queues of SDMA packets, command submissions other than NOPs,
 //! checkpoints, performance counters, most of the debugger. Beyond that:
 //! - **Eviction.** Memory never moves; a device's memory is as large as the board says and no larger.
 //! - **Memory types.** There are no caches, so COHERENT and UNCACHED change nothing.

@@ -7,7 +7,7 @@ use super::{pm4, signal};
 use crate::memory::MemoryFault;
 use aql::header::PacketType;
 use aql::vendor::Format;
-use aql::{BarrierValue, Generation, Header, KernelDispatch, Packet};
+use aql::{BarrierValue, Generation, Header, KernelDispatch, Packet, Pm4Indirect};
 use aql::{PACKET_BYTES, PACKET_WORDS, queue};
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
@@ -18,6 +18,8 @@ pub(super) struct Aql {
     hqd: Hqd,
     /// Packets that the doorbell has told of.
     submitted: u64,
+    /// Runs indirect buffers.
+    pm4: pm4::Engine,
 }
 
 impl Processor for Aql {
@@ -42,7 +44,7 @@ impl Processor for Aql {
                 packet.completion_signal
             }
             Packet::Pm4Indirect(packet) => {
-                pm4::run(&mut self.hqd.memory, &packet)?;
+                self.indirect_buffer(&packet)?;
                 packet.completion_signal
             }
             // Agent dispatches, packets of other generations, what is unknown.
@@ -81,7 +83,8 @@ impl Aql {
     /// Of a queue whose first packet has this index.
     pub(super) fn new(first: u64, mut hqd: Hqd) -> Aql {
         hqd.packet = first;
-        Aql { hqd, submitted: first }
+        let pm4 = pm4::Engine::new(hqd.gpu.gfx_target_version);
+        Aql { hqd, submitted: first, pm4 }
     }
 
     /// The next packet, once the doorbell has told of it and its header is valid.
@@ -167,6 +170,20 @@ impl Aql {
         let memory = &mut self.hqd.memory;
         let launch = Dispatch::new(packet, &surroundings, memory)?.launch(memory)?;
         self.hqd.dispatch(&launch)
+    }
+
+    fn indirect_buffer(&mut self, packet: &Pm4Indirect) -> Result<(), Halt> {
+        if !packet.valid {
+            let problem = format!("{packet}: the VALID bit is clear");
+            return Err(QueueError::VendorPacket(problem).into());
+        }
+        let buffer = pm4::Buffer { address: packet.address, dwords: packet.size };
+        pm4::run(&mut self.pm4, &mut self.hqd, buffer).map_err(|halt| match halt {
+            Halt::Queue(error @ QueueError::Pm4Packet { .. }) => {
+                QueueError::VendorPacket(error.to_string()).into()
+            }
+            halt => halt,
+        })
     }
 
     /// Waits for all of the signals, or for any.

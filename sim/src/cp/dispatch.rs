@@ -2,31 +2,17 @@
 
 use super::error::QueueError;
 use super::hqd::{Halt, read_words};
-use super::register_file::RegisterFile;
+use super::launch::{self, MAX_WORKGROUP, PRIVATE_APERTURE_HI, SHARED_APERTURE_HI, UNSET};
 use crate::memory::{MemoryFault, View};
 use crate::profile::Gpu;
 use crate::shader::Launch;
-use aql::descriptor::{self, Rsrc1Gfx10, Rsrc2, UserSgprs};
+use aql::descriptor::{self, Rsrc2, UserSgprs};
 use aql::queue::offset;
 use aql::scratch::{TmpringSize, waves_are_per_shader_engine};
 use aql::{Generation, KernelDescriptor, KernelDispatch, generations};
 
-/// Work-items that a workgroup can have (ROCr, amd_gpu_agent.cpp,
-/// HSA_AGENT_INFO_WORKGROUP_MAX_SIZE).
-const MAX_WORKGROUP: u32 = 1024;
-
 /// Work-items that a grid can have (ROCr, amd_gpu_agent.cpp, HSA_AGENT_INFO_GRID_MAX_SIZE).
 const MAX_GRID: u64 = u32::MAX as u64;
-
-/// Bits 63:32 of the LDS aperture that the KFD sets up on gfx9 and later (kfd_flat_memory.c,
-/// kfd_init_apertures_v9).
-const SHARED_APERTURE_HI: u32 = 0x0001_0000;
-
-/// Bits 63:32 of the scratch aperture, likewise.
-const PRIVATE_APERTURE_HI: u32 = 0x0002_0000;
-
-/// What registers and LDS hold that nothing has set: not a number as a float of any width, no address as a pair.
-const UNSET: u32 = 0x7ffd_7ffd;
 
 /// What the processor knows beside the packet.
 #[derive(Debug)]
@@ -107,7 +93,9 @@ impl<'a> Dispatch<'a> {
 
         let lanes = descriptor.wavefront_size(generation);
         let waves = size.div_ceil(lanes);
-        let waves_per_compute_unit = check_registers(gpu, generation, &descriptor, waves)?;
+        let rsrc1 = descriptor.compute_pgm_rsrc1;
+        let waves_per_compute_unit =
+            launch::waves_per_compute_unit(gpu, generation, rsrc1, lanes, waves)?;
         let scratch = check_scratch(packet, surroundings, memory, generation, lanes)?;
         Ok(Dispatch {
             packet,
@@ -254,25 +242,6 @@ fn read_descriptor(memory: &mut View, address: u64) -> Result<KernelDescriptor, 
         return Ok(KernelDescriptor::decode(&bytes));
     };
     Err(QueueError::CodeObject { address, problem: problem.to_owned() }.into())
-}
-
-/// The number of waves that a compute unit holds, if those of a workgroup fit.
-fn check_registers(
-    gpu: &Gpu,
-    generation: Generation,
-    descriptor: &KernelDescriptor,
-    waves: u32,
-) -> Result<u32, QueueError> {
-    let wgp_mode =
-        generation.has_wave32() && Rsrc1Gfx10::from_bits(descriptor.compute_pgm_rsrc1).wgp_mode();
-    let lanes = descriptor.wavefront_size(generation);
-    let file = RegisterFile::of(gpu.gfx_target_version, lanes, wgp_mode);
-    let vgprs = file.allocated(descriptor.vgprs(generation));
-    let limit = file.workgroup_waves(vgprs);
-    if waves > limit {
-        return Err(QueueError::Registers { waves, vgprs, limit });
-    }
-    Ok(if wgp_mode { limit / 2 } else { limit })
 }
 
 /// COMPUTE_TMPRING_SIZE, if it is enough for the packet's private segment.

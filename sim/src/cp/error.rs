@@ -44,6 +44,17 @@ pub enum QueueError {
     /// A vendor-specific packet that is not supported.
     #[error("vendor-specific packet not supported: {0}")]
     VendorPacket(String),
+    /// A PM4 packet that compute queues do not take, or that says what no hardware takes. Of an AQL queue's indirect
+    /// buffer it is told as [`QueueError::VendorPacket`].
+    #[error("PM4 packet with header {header:#010x} at {address:#x}: {problem}")]
+    Pm4Packet {
+        /// Address of the packet.
+        address: u64,
+        /// Its header.
+        header: u32,
+        /// What is wrong.
+        problem: String,
+    },
     /// A dispatch with an impossible workgroup.
     #[error("workgroup {workgroup:?}: {problem}")]
     WorkgroupSize {
@@ -100,7 +111,8 @@ pub struct QueueFault {
 }
 
 impl QueueError {
-    /// What is stored to the queue's inactive signal; 0 for a hang, of which the queue does not tell.
+    /// What is stored to the queue's inactive signal; 0 for what is no error of an AQL queue, and for a hang, of which
+    /// the queue does not tell.
     pub fn inactive_value(&self) -> u64 {
         match self {
             QueueError::Scratch { lanes: 32, .. } => 0x400,
@@ -113,12 +125,16 @@ impl QueueError {
             QueueError::Registers { .. } => 128,
             QueueError::VendorPacket(_) => 256,
             QueueError::NotModelled { .. } => 0x4000_0000,
-            QueueError::Hang(_) => 0,
+            QueueError::Pm4Packet { .. } | QueueError::Hang(_) => 0,
         }
     }
 
     /// The KFD's exception code (`EC_QUEUE_*`); none for missing scratch, which only the runtime
     /// hears of, and for a hang.
+    ///
+    /// Linux takes the code of a bad PM4 packet from the interrupt (source 183) as it does for AQL
+    /// (kfd_int_process_v9.c and v11.c, `KFD_DEBUG_CP_BAD_OP_ECODE`, `KFD_CTXID0_CP_BAD_OP_ECODE`). Which one firmware puts
+    /// there is in no public source; here it is that of a packet that is not supported.
     pub fn exception(&self) -> Option<u32> {
         Some(match self {
             QueueError::Scratch { .. } | QueueError::Hang(_) => return None,
@@ -126,7 +142,7 @@ impl QueueError {
             QueueError::Dimensions { .. } => 16,
             QueueError::GroupSegment { .. } => 17,
             QueueError::CodeObject { .. } => 18,
-            QueueError::PacketFormat(_) => 20,
+            QueueError::PacketFormat(_) | QueueError::Pm4Packet { .. } => 20,
             QueueError::WorkgroupSize { .. } => 21,
             QueueError::Registers { .. } => 22,
             QueueError::VendorPacket(_) => 23,

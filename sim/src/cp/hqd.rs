@@ -27,6 +27,8 @@ pub(crate) enum Halt {
     Queue(QueueError),
     /// A wave that does not end.
     Hang(WaveFault),
+    /// Work that never starts, by what hardware does not look at before it waits for it.
+    Stuck(QueueError),
 }
 
 impl From<Stopped> for Halt {
@@ -109,6 +111,7 @@ pub(super) fn run(mut processor: Box<dyn Processor>) {
         match halt {
             Halt::Memory(fault) => hqd.host.memory_fault(fault),
             Halt::Hang(fault) => hqd.hang(fault),
+            Halt::Stuck(error) => hqd.stuck(error),
             Halt::Stopped | Halt::Queue(_) => {}
         }
         return;
@@ -218,6 +221,17 @@ impl Hqd {
     /// What stopped the queue has been mended.
     pub(super) fn recover(&self) {
         self.control.recover();
+    }
+
+    /// Hardware would wait for ever, for room that there is not. As with a wave that does not end, Linux finds out.
+    fn stuck(&self, error: QueueError) {
+        let QueueConfiguration { id, .. } = self.configuration;
+        self.host.not_modelled(&format!(
+            "what comes after a hang: {error}; queue {id}, packet {}",
+            self.packet
+        ));
+        self.note(error);
+        self.host.hang();
     }
 
     /// The watchdog has found a wave that does not end. The packet processor itself would not notice; Linux does, when the

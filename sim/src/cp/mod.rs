@@ -4,10 +4,11 @@
 //! - [`RingProcessor`]: one queue of the hardware: its processor's thread, and how the driver stops it.
 //! - `hqd`: what processors of all kinds have in common.
 //! - `aql`: takes AQL packets from the ring in order and does what they say.
+//! - `pm4`: does so with PM4 packets, from a ring of their own or from the indirect buffers that AQL packets name.
 //! - `dispatch`: from a kernel dispatch packet to the shader's registers, with the checks on the
 //!   way.
+//! - `launch`: what launches have in common.
 //! - `register_file`: how many registers a workgroup can have.
-//! - `pm4`: the indirect buffers that AQL packets may refer to.
 //! - `thread`: what every queue's thread starts and ends with.
 //! - `signal`: completion, time stamps, interrupts.
 //! - [`QueueError`]: what stops a queue, and how it is told.
@@ -16,6 +17,7 @@
 //! - **Packets overlap on hardware** unless their barrier bit is set; here each packet is complete
 //!   before the next one starts. A kernel that waits for a later packet of its own queue therefore
 //!   never ends here. Queues run side by side.
+//! - Of PM4, what its own module names.
 //! - There are no caches, so fences only order memory accesses.
 //! - Waves are not saved and restored: stopping a queue for a while waits for the kernel that runs.
 //! - Alternate scratch (`amd_queue_v2_t`) is ignored, as firmware without asynchronous reclaim
@@ -25,6 +27,7 @@ mod aql;
 mod dispatch;
 mod error;
 mod hqd;
+mod launch;
 mod pm4;
 mod queue;
 mod register_file;
@@ -98,9 +101,20 @@ impl TrapHandler {
     }
 }
 
+/// What packets a queue takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueKind {
+    /// AQL packets.
+    Aql,
+    /// PM4 packets.
+    Pm4,
+}
+
 /// What CREATE_QUEUE hands to the hardware (the queue's MQD).
 #[derive(Clone, Debug)]
 pub struct QueueConfiguration {
+    /// What packets it takes.
+    pub kind: QueueKind,
     /// The process ([`KernelAt::process`]).
     pub process: u32,
     /// Index of the GPU on the machine.
@@ -111,8 +125,10 @@ pub struct QueueConfiguration {
     pub ring: (u64, u32),
     /// Where the read pointer is reported.
     pub read_pointer: u64,
-    /// Where the write pointer is read.
+    /// Where the write pointer is read. PM4 queues go by the doorbell alone.
     pub write_pointer: u64,
+    /// Where the hardware notes what came to the end of the pipe; 0 is none.
+    pub end_of_pipe_buffer: u64,
     /// The pages of doorbells and this queue's byte offset in them, a multiple of 8; an eighth of it is the doorbell's
     /// number.
     pub doorbell: (Arc<Backing>, u64),

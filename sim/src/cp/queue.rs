@@ -2,8 +2,9 @@
 
 use super::aql::Aql;
 use super::hqd::{self, Hqd, Processor};
+use super::pm4::Pm4;
 use super::thread::spawn;
-use super::{Host, QueueConfiguration, QueueFault};
+use super::{Host, QueueConfiguration, QueueFault, QueueKind};
 use crate::memory::AddressSpace;
 use crate::profile::Gpu;
 use crate::shader::WaveFault;
@@ -143,7 +144,8 @@ pub struct RingProcessor {
 impl RingProcessor {
     /// Starts the processor at packet 0.
     ///
-    /// The doorbell is set to all ones, so that every store of a packet index is seen as a change.
+    /// The doorbell is set to all ones, so that every store of a packet index or write pointer is seen as a
+    /// change.
     ///
     /// # Errors
     /// When the operating system cannot start a thread.
@@ -159,7 +161,7 @@ impl RingProcessor {
         RingProcessor::start_at(0, gpu, configuration, space, host)
     }
 
-    /// Starts the processor at packet `first`, as after the queue had been unmapped and mapped
+    /// Starts the processor at packet `first` (of PM4, at that dword), as after the queue had been unmapped and mapped
     /// again.
     pub(super) fn start_at(
         first: u64,
@@ -179,8 +181,12 @@ impl RingProcessor {
         });
         configuration.doorbell.0.store_u64(configuration.doorbell.1, NEVER_RUNG);
         let name = format!("gpu-queue-{}", configuration.id);
+        let kind = configuration.kind;
         let hqd = Hqd::new(gpu, configuration, space, Arc::clone(&host), Arc::clone(&control));
-        let processor: Box<dyn Processor> = Box::new(Aql::new(first, hqd));
+        let processor: Box<dyn Processor> = match kind {
+            QueueKind::Aql => Box::new(Aql::new(first, hqd)),
+            QueueKind::Pm4 => Box::new(Pm4::new(first, hqd)),
+        };
         let thread = spawn(name, host, move || hqd::run(processor))?;
         Ok(RingProcessor { control, thread: Some(thread) })
     }

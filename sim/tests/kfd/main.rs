@@ -7,6 +7,7 @@ mod drm;
 mod event;
 mod fault;
 mod memory;
+mod pm4;
 mod process;
 mod queue;
 mod random;

@@ -227,7 +227,7 @@ impl Rig {
     }
 }
 
-/// An AQL queue with all its buffers.
+/// A queue with all its buffers: of AQL, unless its arguments are changed.
 #[derive(Debug)]
 pub(crate) struct Queue {
     pub(crate) args: uapi::CreateQueueArgs,
@@ -325,10 +325,14 @@ impl Queue {
         }
         self.ring.dword(slot).store(words[0], Release);
         self.pointers.qword(56).store(index + 1, SeqCst);
+        self.ring_doorbell(index);
+    }
+
+    pub(crate) fn ring_doorbell(&self, value: u64) {
         let byte = self.args.doorbell_offset & (DOORBELL_SLICE - 1);
         let doorbell = std::ptr::with_exposed_provenance_mut((self.doorbells + byte) as usize);
         // SAFETY: the doorbells are mapped as long as the queue lives.
-        unsafe { AtomicU64::from_ptr(doorbell) }.store(index, SeqCst);
+        unsafe { AtomicU64::from_ptr(doorbell) }.store(value, std::sync::atomic::Ordering::SeqCst);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::abi::buffer::Domain;
 use crate::abi::user::{self, access_ok};
 use crate::board::PAGE;
 use crate::count::Token;
-use crate::cp::{QueueConfiguration, RingProcessor};
+use crate::cp::{QueueConfiguration, QueueKind, RingProcessor};
 use crate::memory::AddressSpace;
 use kfd::uapi;
 use selvedge_sys::Errno;
@@ -213,13 +213,11 @@ impl KfdProcess {
             return Err(Errno::ENOSPC);
         }
         let id = (0..MAX_QUEUES).find(|id| !state.queues.contains_key(id)).ok_or(Errno::ENOMEM)?;
-        if args.queue_type != uapi::QUEUE_TYPE_COMPUTE_AQL {
-            let kind = match args.queue_type {
-                uapi::QUEUE_TYPE_COMPUTE => "compute queues of PM4 packets",
-                _ => "SDMA queues",
-            };
-            return Err(self.machine.refuse(kind.into()));
-        }
+        let kind = match args.queue_type {
+            uapi::QUEUE_TYPE_COMPUTE_AQL => QueueKind::Aql,
+            uapi::QUEUE_TYPE_COMPUTE => QueueKind::Pm4,
+            _ => return Err(self.machine.refuse("SDMA queues".into())),
+        };
         check_write_pointer(state, gpu, args.write_pointer_address & !(PAGE - 1))?;
         let device = &mut state.devices[gpu];
         let trap_handler = device.trap_handler.clone();
@@ -227,12 +225,14 @@ impl KfdProcess {
         let doorbell = doorbells.taken.iter().position(|taken| !taken).ok_or(Errno::EBUSY)?;
         let byte = doorbell as u64 * DOORBELL_BYTES;
         let configuration = QueueConfiguration {
+            kind,
             process: self.number,
             gpu: gpu as u32,
             id,
             ring: (args.ring_base_address, args.ring_size),
             read_pointer: args.read_pointer_address,
             write_pointer: args.write_pointer_address,
+            end_of_pipe_buffer: args.eop_buffer_address,
             doorbell: (doorbells.pages.backing.clone(), byte),
             trap_handler,
         };

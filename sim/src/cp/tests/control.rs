@@ -95,7 +95,7 @@ fn a_stopped_queue_can_be_destroyed() {
 /// Processor time of the thread of a queue with this id.
 fn thread_time(id: u32) -> Duration {
     // The kernel keeps 15 characters of the name.
-    let name = format!("aql-queue-{id}\n");
+    let name = format!("gpu-queue-{id}\n");
     let mut tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
     let task = tasks
         .find(|task| std::fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm == name))
@@ -185,6 +185,8 @@ fn the_queues_own_thread_may_stop_it() {
         rig.dispatch(kernel::NULL_STORE);
         let host = Arc::new(Evicting::default());
         let configuration = QueueConfiguration {
+            kind: QueueKind::Aql,
+            end_of_pipe_buffer: 0,
             process: 0,
             gpu: 0,
             id: 1,

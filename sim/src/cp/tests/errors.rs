@@ -191,10 +191,12 @@ fn indirect_buffers() {
         let error = check(&rig, &packet.encode(), 256, 23).to_string();
         assert!(error.ends_with(problem), "{error}");
     };
-    // WRITE_DATA.
-    refused(&[0xc003_3700, 0, 0, 0, 0], "PM4 header 0xc0033700 at 0x600000");
-    refused(&[0xc006_5800, 0], "PM4 packet of 8 dwords at 0x600000 in a buffer with 2 left");
-    refused(&[0x8000_0000, 0], "PM4 header 0x00000000 at 0x600004");
+    // WRITE_DATA without data.
+    refused(&[0xc001_3700, 5 << 8, 0], "WRITE_DATA of 3 dwords");
+    refused(&[0xc003_2700, 0, 0, 0, 0], "DRAW_INDEX_2 of 5 dwords");
+    refused(&[0xc006_5800, 0], "8 dwords in a buffer with 2 left");
+    refused(&[0x8000_0000, 0], "header 0x00000000 at 0x600004: a header of type 0");
+    refused(&[0x8000_0000, 0xc002_3f00, 0, 0, 1 << 23], ": an empty buffer");
 }
 
 #[test]

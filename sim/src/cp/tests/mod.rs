@@ -5,8 +5,9 @@ mod dispatch;
 mod doorbells;
 mod errors;
 mod packets;
+mod pm4;
 
-use super::{Host, QueueConfiguration, QueueFault, RingProcessor, TrapHandler};
+use super::{Host, QueueConfiguration, QueueFault, QueueKind, RingProcessor, TrapHandler};
 use crate::memory::{AddressSpace, Backing, MemoryFault, Permissions, View};
 use crate::profile::Gpu;
 use crate::shader::WaveInterrupt;
@@ -88,6 +89,7 @@ enum Told {
     Fault(MemoryFault),
     Internal(String),
     Wave(WaveInterrupt),
+    Hang,
 }
 
 /// Records what it is told; its clock is 100 ticks later at every look.
@@ -126,6 +128,10 @@ impl Host for Recorder {
 
     fn wave_interrupt(&self, interrupt: WaveInterrupt) {
         self.record(Told::Wave(interrupt));
+    }
+
+    fn hang(&self) {
+        self.record(Told::Hang);
     }
 
     fn not_modelled(&self, what: &str) {
@@ -227,17 +233,26 @@ impl Rig {
 
     fn start_at(&self, queue: u64, first: u64) -> RingProcessor {
         self.written[queue as usize].store(first, Ordering::Relaxed);
+        self.start_with(self.configuration(queue, QueueKind::Aql), first)
+    }
+
+    fn configuration(&self, queue: u64, kind: QueueKind) -> QueueConfiguration {
         let structure = QUEUE + queue * NEXT_QUEUE;
-        let configuration = QueueConfiguration {
+        QueueConfiguration {
+            kind,
             process: 0,
             gpu: 0,
             id: self.first_id + queue as u32,
             ring: (RING + queue * NEXT_QUEUE, RING_BYTES),
             read_pointer: structure + queue::offset::READ_DISPATCH_ID,
             write_pointer: structure + queue::offset::WRITE_DISPATCH_ID,
+            end_of_pipe_buffer: DATA,
             doorbell: (Arc::clone(&self.doorbells), queue * 8),
             trap_handler: self.trap_handler.clone(),
-        };
+        }
+    }
+
+    fn start_with(&self, configuration: QueueConfiguration, first: u64) -> RingProcessor {
         let host: Arc<dyn Host> = self.host.clone();
         RingProcessor::start_at(
             first,

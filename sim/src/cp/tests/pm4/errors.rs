@@ -1,0 +1,81 @@
+//! Packets that stop the queue.
+
+use super::*;
+use crate::cp::QueueError;
+
+/// What is no packet of a compute queue is told to Linux as such.
+#[test]
+fn bad_packets() {
+    let cases: [(&[u32], &str); 7] = [
+        (&[0xc000_0100, 0], "opcode 0x01"),
+        (&[0xc000_fd00, 0], "opcode 0xfd"),
+        // Graphics queues alone draw.
+        (&[0xc001_2d00, 0, 0], "DRAW_INDEX_AUTO of 3 dwords"),
+        (&[0xc005_4900, 0, 0, 0, 0, 0, 0], "RELEASE_MEM of 7 dwords"),
+        (&[0x0000_2e40, 1], "a header of type 0"),
+        (&[0x4000_0000], "a header of type 1"),
+        // SET_SH_REG of the last register and one behind it.
+        (&[0xc002_7600, 0x3ff, 0, 0], "dwords = 4, needed 3"),
+    ];
+    for (words, problem) in cases {
+        let mut pm4 = Pm4::new();
+        pm4.run(&[0xffff_1000]);
+        pm4.submit(words);
+        pm4.submit(&write_data(DATA, &[1]));
+        let fault = pm4.fault();
+        assert!(matches!(fault.error, QueueError::Pm4Packet { address: 0x10_0004, .. }), "{fault}");
+        let text = fault.to_string();
+        assert!(
+            text.starts_with("packet 1: PM4 packet with header ") && text.contains(problem),
+            "{text}"
+        );
+        wait_for("the exception", || !pm4.rig.host.told().is_empty());
+        assert_eq!(pm4.rig.host.told(), [Told::Error { queue: 7, exceptions: 1 << 19 }]);
+        // The queue is dead.
+        thread::sleep(Duration::from_millis(5));
+        assert_eq!((pm4.read_pointer(), pm4.rig.read_u32(DATA)), (1, 0));
+        assert_eq!(*pm4.rig.host.refused.lock().unwrap(), [""; 0]);
+        pm4.queue.destroy();
+    }
+}
+
+/// What is known and does nothing here is told aloud.
+#[test]
+fn known_packets_that_are_not_modelled() {
+    let cases: [&[u32]; 6] = [
+        &[0xc000_4200, 0],
+        &[0xc002_7600, 0x1000_0240, 0, 0],
+        &[0xc004_a300, 0, 0, 0, 0, 0],
+        &[0xc000_3d00, 0],
+        &[0xc009_1d00, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        &[0xc001_a900, 0, 0],
+    ];
+    for words in cases {
+        let mut pm4 = Pm4::new();
+        pm4.submit(words);
+        let fault = pm4.fault();
+        assert!(matches!(fault.error, QueueError::NotModelled { pc: RING, .. }), "{fault}");
+        let refused = pm4.rig.host.refused.lock().unwrap().join("");
+        assert!(refused.ends_with("; at 0x100000, queue 7, packet 0"), "{refused}");
+    }
+}
+
+/// AQL queues run the same packets in indirect buffers.
+#[test]
+fn aql_queues_have_them_too() {
+    let rig = Rig::new();
+    let queue = rig.start(0);
+    let mut buffer = write_data(DATA, &[5]);
+    buffer.extend([0xc006_4900, 0x514, 0x2200_0000, low(MAILBOXES), high(MAILBOXES), 3, 0, 3]);
+    for (at, word) in (BUFFERS..).step_by(4).zip(&buffer) {
+        rig.write_u32(at, *word);
+    }
+    rig.signal(SIGNALS, 1, 0, 0);
+    let mut packet = aql::Pm4Indirect::new(BUFFERS, buffer.len() as u32);
+    packet.completion_signal = SIGNALS;
+    rig.submit(0, &packet.encode());
+    rig.wait_zero(SIGNALS);
+    assert_eq!((rig.read_u32(DATA), rig.read_u32(MAILBOXES)), (5, 3));
+    assert_eq!(rig.host.told(), [Told::Interrupt(3)]);
+    drop(queue);
+}
