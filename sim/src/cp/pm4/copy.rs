@@ -1,4 +1,7 @@
 //! COPY_DATA, DMA_DATA: the command processor copies by itself.
+//!
+//! That COPY_DATA of 32 bits reads the dword behind as well, and hangs gfx1100 where that is in a page that is not
+//! mapped, is not modelled.
 
 use super::{Context, Next, Operation};
 use crate::cp::hqd::Halt;
@@ -94,6 +97,7 @@ impl Operation for DmaDataFillMulti {
         }
         let mut address = self.dst_addr;
         for _ in 0..self.dma_count {
+            at.hqd.rest(Duration::ZERO)?;
             at.fill(address, 0, self.byte_count)?;
             address = address.wrapping_add(self.byte_stride.into());
         }

@@ -7,10 +7,10 @@ use ::pm4::register::{self, Register};
 use ::pm4::{Generation, RegisterWrite};
 use std::collections::BTreeMap;
 
-/// BIF_BX_PF_GPU_HDP_FLUSH_REQ and DONE in dwords: 0x106 and 0x107 from 0xd20, the NBIO's segment 2 (nbio_*_offset.h
-/// of Linux, of nbio 2.3, 4.3, 6.1, 7.2, 7.4, 7.7, 7.9 and 7.11 (its PF1), nbif_6_3_1_offset.h; `NBIO_BASE__INST0_SEG2`
-/// of *_ip_offset.h; tinygrad, ops_amd.py, `memory_barrier`). What is requested is done at once: host and device share
-/// memory here.
+/// BIF_BX_PF0_GPU_HDP_FLUSH_REQ and DONE in dwords: 0x106 and 0x107 from 0xd20, the NBIO's segment 2 (Linux,
+/// nbio_{4_3_0,7_2_0,7_7_0,7_9_0}_offset.h, nbif_6_3_1_offset.h, and of nbio_7_11_0_offset.h those of PF1;
+/// `NBIO_BASE__INST0_SEG2` of *_ip_offset.h; tinygrad, ops_amd.py, `memory_barrier`). What is requested is done at
+/// once: host and device share memory here.
 const HDP_FLUSH_REQUEST: u32 = 0xe26;
 const HDP_FLUSH_DONE: u32 = 0xe27;
 
@@ -97,12 +97,15 @@ impl Registers {
         Ok(())
     }
 
-    /// Reads one; `None` when it is none that is modelled.
+    /// Reads one; `None` when it is none that is modelled, or one whose value at the start of the queue is not.
     pub(super) fn read(&self, generation: Generation, address: u32) -> Option<u32> {
-        let known = matches!(address, HDP_FLUSH_REQUEST | HDP_FLUSH_DONE)
-            || register::at(generation, address)
-                .is_some_and(|(register, _)| kind(register).is_some());
-        known.then(|| self.value(address))
+        let written = self.0.get(&address).copied();
+        let is_zero_at_first = || {
+            let (register, _) = register::at(generation, address)?;
+            (kind(register)? != Kind::Placement).then_some(0)
+        };
+        let is_flush = matches!(address, HDP_FLUSH_REQUEST | HDP_FLUSH_DONE);
+        written.or_else(|| if is_flush { Some(0) } else { is_zero_at_first() })
     }
 
     /// A register of a generation that has it; else zero.

@@ -4,7 +4,7 @@ use super::{Context, Next, Operation};
 use crate::cp::hqd::{Backoff, Halt};
 use ::pm4::packet::{
     Compare, Rewind, WaitOperation, WaitRegMem, WaitRegMem64, WaitRegMem64Register,
-    WaitRegMemRegister,
+    WaitRegMemRegister, WaitSpace,
 };
 
 /// Whether a comparison holds; `None` for one that does not exist.
@@ -50,10 +50,14 @@ impl Context<'_> {
         }
     }
 
-    fn poll_memory(&mut self, operation: WaitOperation) -> Result<(), Halt> {
-        match operation {
-            WaitOperation::WAIT_REG_MEM | WaitOperation::WAIT_MEM_PREEMPTABLE => Ok(()),
-            _ => Err(self.malformed("an operation that is not one on memory")),
+    /// What packets that do not wait for registers have to say.
+    fn check_memory(&self, space: WaitSpace, operation: WaitOperation) -> Result<(), Halt> {
+        match (space, operation) {
+            (
+                WaitSpace::MEMORY_SPACE,
+                WaitOperation::WAIT_REG_MEM | WaitOperation::WAIT_MEM_PREEMPTABLE,
+            ) => Ok(()),
+            _ => Err(self.malformed("neither memory nor registers are waited for")),
         }
     }
 
@@ -89,7 +93,7 @@ impl Context<'_> {
 
 impl Operation for WaitRegMem {
     fn execute(&self, at: &mut Context<'_>) -> Result<Next, Halt> {
-        at.poll_memory(self.operation)?;
+        at.check_memory(self.mem_space, self.operation)?;
         at.poll(self.function, self.mask.into(), self.reference.into(), |at| {
             Ok(at.hqd.memory.acquire_u32(self.mem_poll_addr)?.into())
         })
@@ -98,7 +102,7 @@ impl Operation for WaitRegMem {
 
 impl Operation for WaitRegMem64 {
     fn execute(&self, at: &mut Context<'_>) -> Result<Next, Halt> {
-        at.poll_memory(self.operation)?;
+        at.check_memory(self.mem_space, self.operation)?;
         at.poll(self.function, self.mask, self.reference, |at| {
             Ok(at.hqd.memory.acquire_u64(self.mem_poll_addr)?)
         })

@@ -186,6 +186,197 @@ fn waves_of_64() {
     assert_eq!(counts(&pm4, 64), [1; 64]);
 }
 
+/// The same kernel of other generations (llvm-mc-19; gfx90a and gfx12 have x in the low 10 bits of v0).
+const COUNTS: [(&str, u32, &[u32]); 4] = [
+    (
+        "gfx906",
+        90_006,
+        &[
+            0xc006_0080,
+            0x0000_0000,
+            0x2402_0082,
+            0x7e04_0281,
+            0xbf8c_c07f,
+            0xdd08_8000,
+            0x0002_0201,
+            0xbf8c_0f70,
+            0xbf81_0000,
+        ],
+    ),
+    (
+        "gfx90a",
+        90_010,
+        &[
+            0xc006_0080,
+            0x0000_0000,
+            0x2602_00ff,
+            0x0000_03ff,
+            0x2402_0282,
+            0x7e04_0281,
+            0xbf8c_c07f,
+            0xdd08_8000,
+            0x0002_0201,
+            0xbf8c_0f70,
+            0xbf81_0000,
+        ],
+    ),
+    (
+        "gfx1030",
+        100_300,
+        &[
+            0xf404_0080,
+            0xfa00_0000,
+            0x3402_0082,
+            0x7e04_0281,
+            0xbf8c_c07f,
+            0xdcc8_8000,
+            0x0002_0201,
+            0xbbfd_0000,
+            0xbf81_0000,
+        ],
+    ),
+    (
+        "gfx1201",
+        120_001,
+        &[
+            0xf400_2080,
+            0xf800_0000,
+            0x3602_00ff,
+            0x0000_03ff,
+            0x3002_0282,
+            0x7e04_0281,
+            0xbfc7_0000,
+            0xee0d_4002,
+            0x0100_0000,
+            0x0000_0001,
+            0xbfc1_0000,
+            0xbfb0_0000,
+        ],
+    ),
+];
+
+/// Where generations differ: ACQUIRE_MEM's length, RSRC3's address, sizes of waves.
+#[test]
+fn every_generation_dispatches() {
+    for (name, gfx_target_version, code) in COUNTS {
+        let is_gfx9 = gfx_target_version < 100_000;
+        let rig = Rig::of(Gpu { name, gfx_target_version, ..gfx1151() });
+        rig.load(code, |_| ());
+        rig.write_u64(DATA, DATA + 256);
+        let mut pm4 = Pm4::on(rig);
+        let initiator = if is_gfx9 { 5 } else { TINYGRAD };
+        let mut words = dispatch([3, 2, 1], [64, 1, 1], initiator);
+        if is_gfx9 {
+            words.splice(..8, [0xc005_5800, 0x0840_0000, 0xffff_ffff, 0xffff_ffff, 0, 0, 10]);
+            let rsrc3 = words.iter().position(|&word| word == 0x228).unwrap();
+            words[rsrc3] = 0x22d;
+            if gfx_target_version == 90_006 {
+                // It has none.
+                words.drain(rsrc3 - 1..rsrc3 + 2);
+            } else {
+                // ACCUM_OFFSET: VGPR 4.
+                words[rsrc3 + 1] = 0;
+            }
+        }
+        pm4.run(&words);
+        let waves = if is_gfx9 { 6 } else { 12 };
+        assert_eq!(pm4.queue.statistics().waves, waves, "{name}");
+        assert_eq!(counts(&pm4, 64), [6; 64], "{name}");
+        assert_eq!(pm4.rig.host.told(), [], "{name}");
+    }
+}
+
+/// Every lane stores 77 to scratch and what it loads from there to its dword of the result: s_load_b64 s[2:3], s[0:1],
+/// 0x0; v_lshlrev_b32 v1, 2, v0; v_mov_b32 v2, 77; scratch_store_b32 off, v2, off offset:4; s_waitcnt_vscnt null, 0x0;
+/// scratch_load_b32 v3, off, off offset:4; s_waitcnt vmcnt(0) lgkmcnt(0); global_store_b32 v1, v3, s[2:3]; s_endpgm
+const SCRATCH: &[u32] = &[
+    0xf404_0080,
+    0xf800_0000,
+    0x3002_0082,
+    0x7e04_02ff,
+    0x0000_004d,
+    0xdc69_0004,
+    0x007c_0200,
+    0xbc7c_0000,
+    0xdc51_0004,
+    0x037c_0000,
+    0xbf89_0007,
+    0xdc6a_0000,
+    0x0002_0301,
+    0xbfb0_0000,
+];
+
+#[test]
+fn scratch_is_where_the_registers_say() {
+    let base = DATA + 0x400;
+    let set = |waves: u32| {
+        let mut words = dispatch([1, 1, 1], [32, 1, 1], TINYGRAD);
+        let at = words.len() - 7;
+        // SCRATCH_EN; waves of a shader engine and 256 bytes each; where.
+        let scratch = [
+            0xc001_7600,
+            0x213,
+            RSRC2 | 1,
+            0xc001_7600,
+            0x218,
+            waves | 1 << 12,
+            0xc002_7600,
+            0x210,
+            low(base >> 8),
+            high(base >> 8),
+        ];
+        words.splice(at..at, scratch);
+        words
+    };
+    let mut pm4 = Pm4::on(rig(SCRATCH));
+    pm4.run(&set(2));
+    assert_eq!(counts(&pm4, 32), [77; 32]);
+    let stored = (0..256).filter(|at| pm4.rig.read_u32(base + 4 * at) == 77).count();
+    assert_eq!(stored, 32, "32 lanes, in the scratch of one wave");
+    let mut pm4 = Pm4::on(rig(SCRATCH));
+    pm4.submit(&set(0));
+    let text = pm4.fault().error.to_string();
+    assert!(text.contains("there is scratch for 0"), "{text}");
+}
+
+/// The same with LDS: s_load_b64 s[2:3], s[0:1], 0x0; v_lshlrev_b32 v1, 2, v0; v_mov_b32 v2, 77; ds_store_b32 v1, v2;
+/// s_waitcnt lgkmcnt(0); ds_load_b32 v3, v1; s_waitcnt lgkmcnt(0); global_store_b32 v1, v3, s[2:3]; s_endpgm
+const LDS: &[u32] = &[
+    0xf404_0080,
+    0xf800_0000,
+    0x3002_0082,
+    0x7e04_02ff,
+    0x0000_004d,
+    0xd834_0000,
+    0x0000_0201,
+    0xbf89_fc07,
+    0xd8d8_0000,
+    0x0300_0001,
+    0xbf89_fc07,
+    0xdc6a_0000,
+    0x0002_0301,
+    0xbfb0_0000,
+];
+
+/// Nobody but the packets says how much LDS there is: without any, loads give 0.
+#[test]
+fn lds_is_as_large_as_rsrc2_says() {
+    let set = |granules: u32| {
+        let mut words = with(0x213, RSRC2 | granules << 15);
+        let workgroup = words.iter().position(|&word| word == 0x204).unwrap() + 4;
+        words[workgroup] = 160;
+        words
+    };
+    let mut pm4 = Pm4::on(rig(LDS));
+    pm4.run(&set(0));
+    assert_eq!(counts(&pm4, 160), [0; 160]);
+    // 128 dwords.
+    pm4.run(&set(1));
+    let mut expected = vec![77; 128];
+    expected.extend([0; 32]);
+    assert_eq!(counts(&pm4, 160), expected);
+}
+
 /// Changes a register before the dispatch.
 fn with(register: u32, value: u32) -> Vec<u32> {
     let mut words = dispatch([1, 1, 1], [32, 1, 1], TINYGRAD);

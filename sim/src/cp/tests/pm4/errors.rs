@@ -79,3 +79,58 @@ fn aql_queues_have_them_too() {
     assert_eq!(rig.host.told(), [Told::Interrupt(3)]);
     drop(queue);
 }
+
+/// Numbers that look random, the same ones each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self, below: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % below
+    }
+
+    /// A packet of one of the layouts with any bits in it, now and then addresses and small numbers.
+    fn packet(&mut self) -> Vec<u32> {
+        let layouts = ::pm4::packet::LAYOUTS;
+        let layout = layouts[self.next(layouts.len() as u64) as usize];
+        let payload = if layout.payload { self.next(9) as usize } else { 0 };
+        let dwords = (layout.dwords + payload).max(2) as u32;
+        let mut words = vec![::pm4::Header::new((layout.fixed >> 8) as u8, dwords).0];
+        for _ in 1..dwords {
+            words.push(match self.next(6) {
+                0 => low(DATA + self.next(4096)),
+                1 => self.next(1 << 32) as u32,
+                2 => 1 << self.next(32),
+                3 => self.next(16) as u32,
+                _ => 0,
+            });
+        }
+        words
+    }
+}
+
+/// Whatever is in the ring: the queue goes on, waits, or stops for a reason, and can be destroyed.
+#[test]
+fn any_packets() {
+    let mut numbers = Numbers(1);
+    let mut stopped = 0;
+    for round in 0..1500 {
+        let gpus =
+            [("gfx1151", 110_501), ("gfx1201", 120_001), ("gfx90a", 90_010), ("gfx1030", 100_300)];
+        let (name, gfx_target_version) = gpus[round % gpus.len()];
+        let mut pm4 = Pm4::of(name, gfx_target_version);
+        let words: Vec<_> = (0..3).flat_map(|_| numbers.packet()).collect();
+        pm4.submit(&words);
+        let deadline = Instant::now() + Duration::from_millis(2);
+        let is_over = || pm4.read_pointer() == pm4.written || pm4.queue.fault().is_some();
+        while !is_over() && pm4.rig.host.told().is_empty() && Instant::now() < deadline {
+            thread::yield_now();
+        }
+        stopped += u32::from(pm4.queue.fault().is_some());
+        pm4.queue.destroy();
+        let told = pm4.rig.host.told();
+        assert!(!told.iter().any(|told| matches!(told, Told::Internal(_))), "{words:x?}: {told:?}");
+    }
+    assert!((100..1400).contains(&stopped), "{stopped} of 1500");
+}

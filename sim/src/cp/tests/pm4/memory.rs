@@ -69,6 +69,8 @@ fn copies_that_are_refused() {
         (10, 1, [0; 2], "not modelled: this source"),
         (4, 0, [0xd000, 0], "not modelled: reading register 0xd000"),
         (2, 1, [low(DATA + 4), 0], "PM4 packet"),
+        // A mask of compute units, which Linux has set.
+        (0, 0, [0x2e16, 0], "not modelled: reading register 0x2e16"),
     ];
     for (source, is_wide, from, problem) in cases {
         let mut pm4 = Pm4::new();

@@ -38,6 +38,17 @@ fn comparisons() {
     assert!(text.ends_with("an unknown comparison"), "{text}");
 }
 
+/// Memory spaces 2 and 3 do not exist, and WR_WAIT_WR_REG is not for memory.
+#[test]
+fn waits_for_nothing() {
+    for control in [0x23, 0x33, 0x53] {
+        let mut pm4 = Pm4::new();
+        pm4.submit(&[0xc005_3c00, control, low(DATA), 0, 0, 0, 4]);
+        let text = pm4.fault().error.to_string();
+        assert!(text.ends_with("neither memory nor registers are waited for"), "{text}");
+    }
+}
+
 #[test]
 fn masks_are_of_what_is_polled() {
     let mut pm4 = Pm4::new();
