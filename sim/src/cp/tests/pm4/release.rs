@@ -39,7 +39,53 @@ fn a_fence_and_its_event() {
     assert_eq!(pm4.rig.read_u64(MAILBOXES + 24), 0xffff_ffff_0000_0003);
 }
 
-/// The interrupt comes after the write: who wakes up finds it done.
+/// A host that looks at memory when it is interrupted.
+#[derive(Debug)]
+struct Looking {
+    space: Arc<AddressSpace>,
+    seen: Mutex<Vec<(u32, u32)>>,
+}
+
+impl Host for Looking {
+    fn end_of_pipe_interrupt(&self, context_id: u32) {
+        let fence = view(&self.space).acquire_u32(DATA).unwrap();
+        self.seen.lock().unwrap().push((context_id, fence));
+    }
+
+    fn queue_error(&self, _: u32, _: u64) {}
+
+    fn wave_interrupt(&self, _: WaveInterrupt) {}
+
+    fn memory_fault(&self, _: MemoryFault) {}
+
+    fn not_modelled(&self, _: &str) {}
+
+    fn internal_error(&self, _: &str) {}
+
+    fn clock(&self) -> u64 {
+        0
+    }
+}
+
+/// Who is woken up finds the fence written.
+#[test]
+fn interrupts_come_after_the_write() {
+    let rig = Rig::new();
+    let host = Arc::new(Looking { space: rig.space.clone(), seen: Mutex::default() });
+    let queue = RingProcessor::start(
+        rig.gpu.clone(),
+        rig.configuration(0, QueueKind::Pm4),
+        rig.space.clone(),
+        host.clone(),
+    );
+    let mut pm4 = Pm4 { rig, queue: queue.unwrap(), written: 0 };
+    for value in 1..20 {
+        pm4.run(&[0xc006_4900, 0x514, 0x2200_0000, low(DATA), high(DATA), value, 0, 100 + value]);
+    }
+    let expected: Vec<_> = (1..20).map(|value| (100 + value, value)).collect();
+    assert_eq!(*host.seen.lock().unwrap(), expected);
+}
+
 #[test]
 fn interrupts_by_selection() {
     let mut pm4 = Pm4::new();
