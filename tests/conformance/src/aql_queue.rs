@@ -215,7 +215,7 @@ impl AqlQueue {
     /// The packet that runs a kernel, with these arguments and the completion signal of its slot.
     pub(crate) fn kernel(
         &self,
-        kernel: Kernel,
+        kernel: &Kernel,
         grid: [u32; 3],
         workgroup: [u16; 3],
         arguments: &[u8],
@@ -234,7 +234,7 @@ impl AqlQueue {
     }
 
     /// Runs a kernel on so many work-items, in workgroups of 64, and gives its packet's index.
-    pub(crate) fn launch(&mut self, kernel: Kernel, items: u32, arguments: &[u8]) -> Result<u64> {
+    pub(crate) fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[u8]) -> Result<u64> {
         let packet = self.kernel(kernel, [items, 1, 1], [64, 1, 1], arguments)?;
         self.submit(&packet.encode())
     }

@@ -3,6 +3,8 @@
 use crate::memory::{Buffer, Kind};
 use crate::report::{Outcome, Result};
 use crate::subject::Subject;
+use aql::descriptor::{self, Rsrc2, UserSgprs};
+use aql::{Generation, KernelDescriptor};
 
 /// A target's code, and where its kernels are.
 struct Image {
@@ -26,16 +28,44 @@ static IMAGES: &[Image] =
     images!["gfx906" "gfx90a" "gfx942" "gfx1030" "gfx1100" "gfx1151" "gfx1200" "gfx1201"];
 
 /// A kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Kernel {
     /// Address of its descriptor.
     pub(crate) object: u64,
+    /// The descriptor.
+    pub(crate) descriptor: KernelDescriptor,
     /// Bytes of its arguments.
     pub(crate) arguments: u32,
     /// Bytes of LDS of a workgroup.
     pub(crate) lds: u32,
     /// Bytes of private memory of a work-item.
     pub(crate) private: u32,
+}
+
+impl Kernel {
+    /// Address of its first instruction.
+    pub(crate) fn entry(&self, generation: Generation) -> u64 {
+        self.descriptor.entry(self.object, generation)
+    }
+
+    /// COMPUTE_PGM_RSRC2 with the size of LDS, which the packet processor adds for AQL queues.
+    pub(crate) fn rsrc2(&self) -> Result<u32> {
+        let granules = Rsrc2::granulated_lds(self.lds)
+            .ok_or_else(|| Outcome::fail(format!("{} bytes of LDS", self.lds)))?;
+        Ok(self.descriptor.rsrc2().with_granulated_lds_size(granules).into_bits())
+    }
+
+    /// What its user SGPRs hold: of the suite's kernels without private memory, the address of the arguments counts.
+    pub(crate) fn user_data(&self, generation: Generation, arguments: u64) -> Result<Vec<u32>> {
+        let sgprs = UserSgprs::new(&self.descriptor, generation)
+            .map_err(|error| Outcome::fail(error.to_string()))?;
+        let mut words = vec![0; usize::from(sgprs.count)];
+        if let Some(first) = sgprs.kernarg_segment_ptr.map(usize::from) {
+            words[first] = arguments as u32;
+            words[first + 1] = (arguments >> 32) as u32;
+        }
+        Ok(words)
+    }
 }
 
 /// Code, loaded.
@@ -74,6 +104,13 @@ impl Code {
         });
         let [offset, arguments, lds, private]: [u32; 4] =
             found.unwrap_or_else(|| panic!("the suite has a kernel {name}"));
-        Kernel { object: self.memory.address() + u64::from(offset), arguments, lds, private }
+        let bytes = self.image.bytes[offset as usize..].first_chunk::<{ descriptor::BYTES }>();
+        Kernel {
+            object: self.memory.address() + u64::from(offset),
+            descriptor: KernelDescriptor::decode(bytes.expect("the image has its descriptors")),
+            arguments,
+            lds,
+            private,
+        }
     }
 }

@@ -12,6 +12,7 @@ mod aql_queue;
 mod cases;
 mod kernels;
 mod memory;
+mod pm4_queue;
 mod report;
 mod subject;
 

@@ -38,7 +38,7 @@ fn wrong(
     let mut queue = AqlQueue::new(subject, 64)?;
     let out = subject.memory(Kind::Shared, 4096)?;
     let arguments = arguments![out.address(), 1u32, 64u32];
-    let mut packet = queue.kernel(image.kernel("store"), [64, 1, 1], [64, 1, 1], &arguments)?;
+    let mut packet = queue.kernel(&image.kernel("store"), [64, 1, 1], [64, 1, 1], &arguments)?;
     spoil(&mut packet);
     let index = queue.submit(&packet.encode())?;
     let (got, exceptions) = queue.error()?;
@@ -85,7 +85,7 @@ fn scratch(subject: &Subject) -> Result {
     let data = subject.memory(Kind::Shared, 4096)?;
     data.fill(|i| i)?;
     let events = [queue.event().clone()];
-    let packet = queue.launch(code.kernel("mix"), 1024, &arguments![data.address()])?;
+    let packet = queue.launch(&code.kernel("mix"), 1024, &arguments![data.address()])?;
     let value = queue.wait_for_scratch(subject, &events)?;
     let expected = if subject.generation().has_wave32() { 0x400 } else { 1 };
     equal("the error", value, expected)?;
@@ -106,7 +106,7 @@ fn fault(subject: &Subject, queue: &mut AqlQueue, watch: &mut WaitSet) -> Result
         let gone = subject.memory(Kind::Shared, 4096)?;
         gone.address()
     };
-    queue.launch(code.kernel("fill"), 64, &arguments![page, 1u32, 64u32])?;
+    queue.launch(&code.kernel("fill"), 64, &arguments![page, 1u32, 64u32])?;
     equal("the wait for the fault", watch.wait_any(Some(DEADLINE))?, WaitOutcome::Complete)?;
     match watch.report(0) {
         Some(Report::Memory(told)) => {

@@ -48,7 +48,7 @@ fn store(subject: &Subject) -> Result {
         let out = subject.memory(Kind::Shared, u64::from(items) * 4)?;
         let items_in_groups = items.next_multiple_of(64);
         let arguments = arguments![out.address(), 0x1234_0000u32, items];
-        let packet = queue.launch(code.kernel("store"), items_in_groups, &arguments)?;
+        let packet = queue.launch(&code.kernel("store"), items_in_groups, &arguments)?;
         queue.finish(packet)?;
         out.check("the output", |i| if i < items { 0x1234_0000 + i } else { 0 })?;
     }
@@ -62,7 +62,7 @@ fn partial(subject: &Subject) -> Result {
     for items in [1u32, 33, 64, 65, 100, 127] {
         let out = subject.memory(Kind::Shared, 4096)?;
         let packet =
-            queue.launch(code.kernel("store"), items, &arguments![out.address(), 7u32, 128u32])?;
+            queue.launch(&code.kernel("store"), items, &arguments![out.address(), 7u32, 128u32])?;
         queue.finish(packet)?;
         out.check("the output", |i| if i < items { 7 + i } else { 0 })?;
     }
@@ -74,7 +74,7 @@ fn vram(subject: &Subject) -> Result {
     let mut queue = AqlQueue::new(subject, 64)?;
     let out = subject.memory(Kind::Vram, 1 << 20)?;
     let arguments = arguments![out.address(), 0xfeed_0000u32, 1u32 << 18];
-    let packet = queue.launch(code.kernel("fill"), 1 << 18, &arguments)?;
+    let packet = queue.launch(&code.kernel("fill"), 1 << 18, &arguments)?;
     queue.finish(packet)?;
     out.check("the GPU's memory", |_| 0xfeed_0000)
 }
@@ -91,7 +91,7 @@ fn bytes(subject: &Subject) -> Result {
     {
         let to = subject.memory(Kind::Shared, 4096)?;
         let arguments = arguments![to.address() + target, from.address() + source, length];
-        let packet = queue.launch(code.kernel("copy"), length.next_multiple_of(64), &arguments)?;
+        let packet = queue.launch(&code.kernel("copy"), length.next_multiple_of(64), &arguments)?;
         queue.finish(packet)?;
         for at in 0..2048u64 {
             let inside = at >= target && at < target + u64::from(length);
@@ -109,7 +109,8 @@ fn geometry(subject: &Subject) -> Result {
     let [width, height, depth] = [12u32, 7, 9];
     let out = subject.memory(Kind::Shared, u64::from(width * height * depth) * 4)?;
     let arguments = arguments![out.address(), width, height];
-    let packet = queue.kernel(code.kernel("ids"), [width, height, depth], [4, 4, 4], &arguments)?;
+    let packet =
+        queue.kernel(&code.kernel("ids"), [width, height, depth], [4, 4, 4], &arguments)?;
     let index = queue.submit(&packet.encode())?;
     queue.finish(index)?;
     out.check("the ids", |i| {
@@ -123,7 +124,7 @@ fn lds(subject: &Subject) -> Result {
     let mut queue = AqlQueue::new(subject, 64)?;
     let data = subject.memory(Kind::Shared, 64 * 64 * 4)?;
     data.fill(|i| i ^ 0x5555_0000)?;
-    let packet = queue.launch(code.kernel("reverse"), 64 * 64, &arguments![data.address()])?;
+    let packet = queue.launch(&code.kernel("reverse"), 64 * 64, &arguments![data.address()])?;
     queue.finish(packet)?;
     data.check("the data", |i| (i ^ 63) ^ 0x5555_0000)
 }
@@ -144,7 +145,7 @@ fn scratch(subject: &Subject) -> Result {
     let start = |i: u32| i.wrapping_mul(0x0101_0103) ^ 0x1234_5678;
     let data = subject.memory(Kind::Shared, 4096 * 4)?;
     data.fill(start)?;
-    let packet = queue.launch(code.kernel("mix"), 4096, &arguments![data.address()])?;
+    let packet = queue.launch(&code.kernel("mix"), 4096, &arguments![data.address()])?;
     queue.finish(packet)?;
     data.check("the data", |i| mixed(start(i)))
 }
@@ -154,7 +155,7 @@ fn atomics(subject: &Subject) -> Result {
     let mut queue = AqlQueue::new(subject, 64)?;
     let counter = subject.memory(Kind::Shared, 4096)?;
     let items = 1u32 << 14;
-    let packet = queue.launch(code.kernel("add"), items, &arguments![counter.address()])?;
+    let packet = queue.launch(&code.kernel("add"), items, &arguments![counter.address()])?;
     queue.finish(packet)?;
     equal("the sum", counter.qword(0)?, u64::from(items) * u64::from(items - 1) / 2)
 }
@@ -168,7 +169,7 @@ fn acquire(subject: &Subject) -> Result {
         for round in 1..20u32 {
             flag.fill(|_| round)?;
             let arguments = arguments![flag.address(), out.address(), round, !round];
-            let packet = queue.launch(code.kernel("see"), 1024, &arguments)?;
+            let packet = queue.launch(&code.kernel("see"), 1024, &arguments)?;
             queue.finish(packet)?;
             out.check(&format!("round {round} of {kind:?} memory"), |_| !round)?;
         }
@@ -181,9 +182,9 @@ fn barrier_bit(subject: &Subject) -> Result {
     let mut queue = AqlQueue::new(subject, 64)?;
     let (flag, out) = (subject.memory(Kind::Cached, 4096)?, subject.memory(Kind::Shared, 4096)?);
     for round in 1..20u32 {
-        queue.launch(code.kernel("fill"), 1024, &arguments![flag.address(), round, 1024u32])?;
+        queue.launch(&code.kernel("fill"), 1024, &arguments![flag.address(), round, 1024u32])?;
         let arguments = arguments![flag.address(), out.address(), round, !round];
-        let packet = queue.launch(code.kernel("see"), 1024, &arguments)?;
+        let packet = queue.launch(&code.kernel("see"), 1024, &arguments)?;
         queue.finish(packet)?;
         out.check(&format!("round {round}"), |_| !round)?;
     }
@@ -195,7 +196,7 @@ fn host_flag(subject: &Subject) -> Result {
     let mut queue = AqlQueue::new(subject, 64)?;
     let flags = subject.memory(Kind::Shared, 4096)?;
     let arguments = arguments![flags.address(), flags.address() + 64, 5u32];
-    let packet = queue.launch(code.kernel("answer"), 64, &arguments)?;
+    let packet = queue.launch(&code.kernel("answer"), 64, &arguments)?;
     std::thread::sleep(Duration::from_millis(10));
     equal("the answer before the question", flags.dword(64)?, 0)?;
     equal("the kernel's signal", queue.signal(packet)?, 1)?;
@@ -210,8 +211,8 @@ fn side_by_side(subject: &Subject) -> Result {
     let (mut first, mut second) = (AqlQueue::new(subject, 64)?, AqlQueue::new(subject, 64)?);
     let flags = subject.memory(Kind::Shared, 4096)?;
     let (question, middle, end) = (flags.address(), flags.address() + 64, flags.address() + 128);
-    let a = first.launch(code.kernel("answer"), 64, &arguments![middle, end, 3u32])?;
-    let b = second.launch(code.kernel("answer"), 64, &arguments![question, middle, 3u32])?;
+    let a = first.launch(&code.kernel("answer"), 64, &arguments![middle, end, 3u32])?;
+    let b = second.launch(&code.kernel("answer"), 64, &arguments![question, middle, 3u32])?;
     flags.set_dword(0, 3)?;
     first.finish(a)?;
     second.finish(b)?;
@@ -222,7 +223,7 @@ fn lanes(subject: &Subject) -> Result {
     let code = Code::load(subject)?;
     let mut queue = AqlQueue::new(subject, 64)?;
     let out = subject.memory(Kind::Shared, 4096)?;
-    let packet = queue.launch(code.kernel("lanes"), 1024, &arguments![out.address()])?;
+    let packet = queue.launch(&code.kernel("lanes"), 1024, &arguments![out.address()])?;
     queue.finish(packet)?;
     // clang's default for each target.
     let expected = if subject.generation().has_wave32() { 32 } else { 64 };
@@ -236,7 +237,7 @@ fn times(subject: &Subject) -> Result {
     let flags = subject.memory(Kind::Shared, 4096)?;
     let before = clock()?.gpu;
     let arguments = arguments![flags.address(), flags.address() + 64, 1u32];
-    let packet = queue.launch(code.kernel("answer"), 64, &arguments)?;
+    let packet = queue.launch(&code.kernel("answer"), 64, &arguments)?;
     std::thread::sleep(Duration::from_millis(10));
     let meanwhile = clock()?.gpu;
     flags.set_dword(0, 1)?;

@@ -6,6 +6,7 @@ mod aql_packets;
 mod events;
 mod lifecycle;
 mod memory;
+mod pm4_packets;
 
 use crate::{Case, Result, Subject};
 
@@ -18,6 +19,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         aql_packets::CASES,
         aql_kernels::CASES,
         aql_errors::CASES,
+        pm4_packets::CASES,
     ]
     .into_iter()
     .flatten()
