@@ -9,6 +9,7 @@
 //! - [`memory`]: GPU page tables over shared backing, with permissions.
 //! - [`shader`]: executes the instructions of `amdgpu-isa`.
 //! - [`cp`]: command processors: rings, doorbells, packets, signals.
+//! - [`sdma`]: the engines that copy.
 //! - [`profile`]: machines as data.
 //!
 //! ```
@@ -26,7 +27,7 @@
 //!
 //! # What it does not model
 //! What a program asks for and the machine has not is refused with ENOSYS, said on standard error and
-//! kept in [`Machine::refusals`]: queues of SDMA packets, command submissions other than NOPs,
+//! kept in [`Machine::refusals`]: command submissions other than NOPs,
 //! checkpoints, performance counters, most of the debugger. Beyond that:
 //! - **Eviction.** Memory never moves; a device's memory is as large as the board says and no larger.
 //! - **Memory types.** There are no caches, so COHERENT and UNCACHED change nothing.
@@ -43,6 +44,7 @@ pub mod fault;
 mod machine;
 pub mod memory;
 pub mod profile;
+pub mod sdma;
 pub mod shader;
 
 pub use abi::Process;

@@ -1,7 +1,7 @@
 //! The machine: boards, a kernel, a clock, and the processes on it.
 
 use crate::abi::Process;
-use crate::abi::kfd::KfdProcess;
+use crate::abi::kfd::{KfdProcess, SdmaQueues};
 use crate::abi::topology::Topology;
 use crate::board::{Board as Memory, Contents, Extent, PAGE, poison};
 use crate::clock::Clock;
@@ -158,6 +158,7 @@ impl Builder {
                 render_minor: Topology::render_minor(index),
                 context_save: ContextSave::of(&board, &self.kernel),
                 processors: Arc::new(board.gpu.clone()),
+                sdma: Arc::new(SdmaQueues::of(&board)),
                 board,
                 remap,
                 vram_used: AtomicU64::new(0),
@@ -295,6 +296,7 @@ pub(crate) struct GpuDevice {
     pub(crate) board: Board,
     pub(crate) processors: Arc<Gpu>,
     pub(crate) context_save: ContextSave,
+    pub(crate) sdma: Arc<SdmaQueues>,
     /// The page of HDP flush registers that MMIO_REMAP maps. Host and device share the machine's memory, so
     /// that a flush has nothing to do.
     pub(crate) remap: Extent,

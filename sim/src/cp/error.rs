@@ -95,6 +95,10 @@ pub enum QueueError {
         /// Address of the instruction.
         pc: u64,
     },
+    /// Dwords that an SDMA engine cannot take for a packet, or that it may not do for user queues. Linux has interrupts
+    /// for both, of which the KFD tells nobody: the queue just stops ([`crate::sdma`]).
+    #[error("SDMA packet: {0}")]
+    SdmaPacket(String),
     /// A wave that does not end, by the watchdog's measure. Nothing is told by the queue itself; the GPU is reset.
     #[error("{0}")]
     Hang(Box<Finding>),
@@ -125,19 +129,21 @@ impl QueueError {
             QueueError::Registers { .. } => 128,
             QueueError::VendorPacket(_) => 256,
             QueueError::NotModelled { .. } => 0x4000_0000,
-            QueueError::Pm4Packet { .. } | QueueError::Hang(_) => 0,
+            QueueError::Pm4Packet { .. } | QueueError::SdmaPacket(_) | QueueError::Hang(_) => 0,
         }
     }
 
     /// The KFD's exception code (`EC_QUEUE_*`); none for missing scratch, which only the runtime
-    /// hears of, and for a hang.
+    /// hears of, for a hang, and for a bad SDMA packet.
     ///
     /// Linux takes the code of a bad PM4 packet from the interrupt (source 183) as it does for AQL
     /// (kfd_int_process_v9.c and v11.c, `KFD_DEBUG_CP_BAD_OP_ECODE`, `KFD_CTXID0_CP_BAD_OP_ECODE`). Which one firmware puts
     /// there is in no public source; here it is that of a packet that is not supported.
     pub fn exception(&self) -> Option<u32> {
         Some(match self {
-            QueueError::Scratch { .. } | QueueError::Hang(_) => return None,
+            QueueError::Scratch { .. } | QueueError::Hang(_) | QueueError::SdmaPacket(_) => {
+                return None;
+            }
             QueueError::NotModelled { .. } => 4,
             QueueError::Dimensions { .. } => 16,
             QueueError::GroupSegment { .. } => 17,

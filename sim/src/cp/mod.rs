@@ -13,6 +13,8 @@
 //! - `signal`: completion, time stamps, interrupts.
 //! - [`QueueError`]: what stops a queue, and how it is told.
 //!
+//! Queues of SDMA engines are [`RingProcessor`]s, too; their packets are taken in [`crate::sdma`].
+//!
 //! # What it does not model
 //! - **Packets overlap on hardware** unless their barrier bit is set; here each packet is complete
 //!   before the next one starts. A kernel that waits for a later packet of its own queue therefore
@@ -36,10 +38,13 @@ mod signal;
 mod tests;
 mod thread;
 
+pub(crate) use hqd::{Backoff, Halt, Hqd, Processor, read_words};
+
 pub use error::{QueueError, QueueFault};
 pub use queue::{QueueStatistics, RingProcessor};
 
 use crate::memory::{Backing, MemoryFault};
+use crate::sdma::Engine;
 use crate::shader::{Counts, Finding, Inspection, KernelAt, WaveInterrupt};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,7 +57,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A queue's thread must be able to finish a call before [`RingProcessor::set_running`] and the queue's
 /// end return. Whoever calls these must therefore not hold a lock that these methods take.
 pub trait Host: Send + Sync + Debug {
-    /// The end-of-pipe interrupt (source 181) with its context id, an event id.
+    /// The end-of-pipe interrupt (source 181), or the trap of an SDMA engine (source 49, of gfx9 224), with its context
+    /// id, an event id.
     fn end_of_pipe_interrupt(&self, context_id: u32);
     /// A queue went into an error state: a mask of 1 << (exception code − 1), the codes of
     /// `kfd_dbg_trap_exception_code`.
@@ -101,19 +107,22 @@ impl TrapHandler {
     }
 }
 
-/// What packets a queue takes.
+/// Whose packets a queue holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum QueueKind {
-    /// AQL packets.
+    /// AQL packets, for the command processor.
     Aql,
-    /// PM4 packets.
+    /// PM4 packets, for the command processor.
     Pm4,
+    /// Packets of an SDMA engine.
+    Sdma(Engine),
 }
 
 /// What CREATE_QUEUE hands to the hardware (the queue's MQD).
 #[derive(Clone, Debug)]
 pub struct QueueConfiguration {
-    /// What packets it takes.
+    /// Whose packets it holds.
     pub kind: QueueKind,
     /// The process ([`KernelAt::process`]).
     pub process: u32,

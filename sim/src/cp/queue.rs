@@ -7,6 +7,7 @@ use super::thread::spawn;
 use super::{Host, QueueConfiguration, QueueFault, QueueKind};
 use crate::memory::AddressSpace;
 use crate::profile::Gpu;
+use crate::sdma::Sdma;
 use crate::shader::WaveFault;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -36,7 +37,7 @@ pub struct QueueStatistics {
 
 /// The queue is to stop for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stopped;
+pub(crate) struct Stopped;
 
 #[derive(Debug)]
 struct State {
@@ -161,9 +162,10 @@ impl RingProcessor {
         RingProcessor::start_at(0, gpu, configuration, space, host)
     }
 
-    /// Starts the processor at packet `first` (of PM4, at that dword), as after the queue had been unmapped and mapped
+    /// Starts the processor at packet `first` (of PM4, at that dword; of SDMA engines, at that byte), as after the queue had
+    /// been unmapped and mapped
     /// again.
-    pub(super) fn start_at(
+    pub(crate) fn start_at(
         first: u64,
         gpu: Arc<Gpu>,
         configuration: QueueConfiguration,
@@ -186,6 +188,7 @@ impl RingProcessor {
         let processor: Box<dyn Processor> = match kind {
             QueueKind::Aql => Box::new(Aql::new(first, hqd)),
             QueueKind::Pm4 => Box::new(Pm4::new(first, hqd)),
+            QueueKind::Sdma(engine) => Box::new(Sdma::new(engine, first, hqd)),
         };
         let thread = spawn(name, host, move || hqd::run(processor))?;
         Ok(RingProcessor { control, thread: Some(thread) })

@@ -194,6 +194,54 @@ impl Backing {
         }
     }
 
+    /// Loads bytes from `offset` on.
+    ///
+    /// # Panics
+    /// When they do not lie in the range.
+    pub fn load_bytes(&self, offset: u64, bytes: &mut [u8]) {
+        let pointer = self.at(offset, bytes.len() as u64);
+        let head = pointer.align_offset(8).min(bytes.len());
+        let body = head + (bytes.len() - head) / 8 * 8;
+        for (index, byte) in bytes[..head].iter_mut().enumerate() {
+            // SAFETY: `at` checked all the bytes.
+            *byte = unsafe { AtomicU8::from_ptr(pointer.add(index)) }.load(Ordering::Relaxed);
+        }
+        let (chunks, _) = bytes[head..body].as_chunks_mut::<8>();
+        for (index, chunk) in chunks.iter_mut().enumerate() {
+            // SAFETY: `at` checked all the bytes, and those from `head` on are aligned.
+            let cell = unsafe { AtomicU64::from_ptr(pointer.add(head + 8 * index).cast()) };
+            *chunk = cell.load(Ordering::Relaxed).to_ne_bytes();
+        }
+        for (index, byte) in (body..).zip(&mut bytes[body..]) {
+            // SAFETY: `at` checked all the bytes.
+            *byte = unsafe { AtomicU8::from_ptr(pointer.add(index)) }.load(Ordering::Relaxed);
+        }
+    }
+
+    /// Stores bytes from `offset` on.
+    ///
+    /// # Panics
+    /// When they do not lie in the range.
+    pub fn store_bytes(&self, offset: u64, bytes: &[u8]) {
+        let pointer = self.at(offset, bytes.len() as u64);
+        let head = pointer.align_offset(8).min(bytes.len());
+        let body = head + (bytes.len() - head) / 8 * 8;
+        for (index, &byte) in bytes[..head].iter().enumerate() {
+            // SAFETY: `at` checked all the bytes.
+            unsafe { AtomicU8::from_ptr(pointer.add(index)) }.store(byte, Ordering::Relaxed);
+        }
+        let (chunks, _) = bytes[head..body].as_chunks::<8>();
+        for (index, &chunk) in chunks.iter().enumerate() {
+            // SAFETY: `at` checked all the bytes, and those from `head` on are aligned.
+            let cell = unsafe { AtomicU64::from_ptr(pointer.add(head + 8 * index).cast()) };
+            cell.store(u64::from_ne_bytes(chunk), Ordering::Relaxed);
+        }
+        for (index, &byte) in (body..).zip(&bytes[body..]) {
+            // SAFETY: `at` checked all the bytes.
+            unsafe { AtomicU8::from_ptr(pointer.add(index)) }.store(byte, Ordering::Relaxed);
+        }
+    }
+
     /// The naturally aligned dword at `offset` as an atomic, or `None` when it is misaligned.
     ///
     /// # Panics

@@ -80,6 +80,13 @@ struct Place<'a> {
     access: InProgress<'a>,
 }
 
+impl Place<'_> {
+    /// Bytes from here to the region's end.
+    fn left(&self) -> u64 {
+        self.region.length - (self.offset - self.region.offset)
+    }
+}
+
 /// An address space as one processor sees it, with a cache of the last translations.
 /// Each thread that touches memory has its own.
 #[derive(Debug)]
@@ -241,14 +248,18 @@ impl View {
         Some(Window { backing: &region.backing, shift, _access: access })
     }
 
-    /// Loads bytes; they may span mappings.
+    /// Loads bytes; they may span mappings. Those before a bad one are loaded.
     ///
     /// # Errors
-    /// When one of them may not be read.
+    /// When one of them may not be read: the first.
     pub fn read_bytes(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), MemoryFault> {
-        for (at, byte) in (0..).zip(bytes) {
-            let place = self.byte(address.wrapping_add(at), Access::Read)?;
-            *byte = place.region.backing.load_u8(place.offset);
+        let mut done = 0;
+        while done < bytes.len() {
+            let place = self.byte(address.wrapping_add(done as u64), Access::Read)?;
+            let run = &mut bytes[done..];
+            let length = place.left().min(run.len() as u64) as usize;
+            place.region.backing.load_bytes(place.offset, &mut run[..length]);
+            done += length;
         }
         Ok(())
     }
@@ -256,11 +267,15 @@ impl View {
     /// Stores bytes; they may span mappings. Those before a bad one are stored.
     ///
     /// # Errors
-    /// When one of them may not be written.
+    /// When one of them may not be written: the first.
     pub fn write_bytes(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryFault> {
-        for (at, &byte) in (0..).zip(bytes) {
-            let place = self.byte(address.wrapping_add(at), Access::Write)?;
-            place.region.backing.store_u8(place.offset, byte);
+        let mut done = 0;
+        while done < bytes.len() {
+            let place = self.byte(address.wrapping_add(done as u64), Access::Write)?;
+            let run = &bytes[done..];
+            let length = place.left().min(run.len() as u64) as usize;
+            place.region.backing.store_bytes(place.offset, &run[..length]);
+            done += length;
         }
         Ok(())
     }

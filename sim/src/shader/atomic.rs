@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 
 /// What an atomic computes from the old value and its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Function {
+pub(crate) enum Function {
     /// The operand.
     Swap,
     /// The operand where the old value equals the comparand.
@@ -116,13 +116,13 @@ impl Function {
     }
 
     /// Whether there are two operands: the new value, then the comparand.
-    pub(super) fn is_compare(self) -> bool {
+    pub(crate) fn is_compare(self) -> bool {
         matches!(self, Function::CompareSwap | Function::CompareSwapFloat)
     }
 
     /// The new dword.
     #[inline]
-    pub(super) fn apply32(self, old: u32, a: u32, b: u32) -> u32 {
+    pub(crate) fn apply32(self, old: u32, a: u32, b: u32) -> u32 {
         let float = f32::from_bits;
         match self {
             Function::Swap => a,
@@ -198,7 +198,7 @@ impl Function {
 
     /// The new qword.
     #[inline]
-    pub(super) fn apply64(self, old: u64, a: u64, b: u64) -> u64 {
+    pub(crate) fn apply64(self, old: u64, a: u64, b: u64) -> u64 {
         let float = f64::from_bits;
         match self {
             Function::Swap => a,

@@ -81,6 +81,7 @@ mod vector;
 mod wave;
 mod wmma;
 
+pub(crate) use atomic::Function as AtomicFunction;
 pub use code::InstructionCache;
 pub use count::{Counts, Times, Traffic};
 pub use finding::{AccessKind, Decides, Finding, FindingKind, KernelAt, Site, Space};

@@ -13,6 +13,7 @@ mod queue;
 mod random;
 mod rig;
 mod ring;
+mod sdma;
 mod svm;
 mod topology;
 mod trap;

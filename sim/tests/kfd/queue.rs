@@ -165,10 +165,17 @@ fn without_a_vm_there_is_no_queue() {
 #[test]
 fn what_is_not_modelled_is_refused_loudly() {
     let rig = Rig::new("gfx1151", 18);
-    let queue = rig.queue_buffers();
-    let mut args = CreateQueueArgs { queue_type: uapi::QUEUE_TYPE_SDMA, ..queue.args };
-    assert_eq!(rig.ask(request::CREATE_QUEUE, &mut args), Err(Errno::ENOSYS));
-    assert_eq!(rig.machine.refusals(), ["SDMA queues"]);
+    let queue = rig.queue();
+    let other = rig.buffer(gtt(), queue.ring.size);
+    let mut args = uapi::UpdateQueueArgs {
+        ring_base_address: other.va,
+        queue_id: queue.args.queue_id,
+        ring_size: other.size as u32,
+        queue_percentage: 100,
+        queue_priority: 7,
+    };
+    assert_eq!(rig.ask(request::UPDATE_QUEUE, &mut args), Err(Errno::ENOSYS));
+    assert_eq!(rig.machine.refusals(), ["UPDATE_QUEUE with another ring"]);
 }
 
 #[test]

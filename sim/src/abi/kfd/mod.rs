@@ -13,11 +13,13 @@ mod device;
 pub(crate) mod event;
 mod memory;
 mod queue;
+mod sdma;
 mod signals;
 mod svm;
 mod user_memory;
 
 pub(crate) use memory::export as export_buffer;
+pub(crate) use sdma::SdmaQueues;
 
 use super::drm::RenderFile;
 use super::exchange::Call;

@@ -1,5 +1,6 @@
 //! User queues (kfd_process_queue_manager.c, kfd_queue.c, kfd_device_queue_manager.c).
 
+use super::sdma::{SdmaQueue, Wanted};
 use super::signals::GpuInterrupts;
 use super::svm::Ranges;
 use super::{Device, KfdProcess, MMAP_TYPE_DOORBELL, State, mmap_offset};
@@ -9,6 +10,7 @@ use crate::board::PAGE;
 use crate::count::Token;
 use crate::cp::{QueueConfiguration, QueueKind, RingProcessor};
 use crate::memory::AddressSpace;
+use crate::sdma::Engine;
 use kfd::uapi;
 use selvedge_sys::Errno;
 use std::sync::Arc;
@@ -40,6 +42,8 @@ pub(super) struct UserQueue {
     control_stack_bytes: u32,
     /// Starts of the mappings it holds.
     references: Vec<u64>,
+    /// What it has of the SDMA engines.
+    sdma: Option<SdmaQueue>,
     _token: Token,
 }
 
@@ -191,6 +195,19 @@ impl KfdProcess {
         Ok(held)
     }
 
+    /// A queue of an SDMA engine.
+    fn sdma_queue(&self, gpu: usize, wanted: Wanted) -> Result<(Engine, SdmaQueue), Errno> {
+        let device = &self.machine.gpus[gpu];
+        let (major, minor, revision) = device.board.sdma_version;
+        let version = ::sdma::Version::from_ip(major.into(), minor.into(), revision.into());
+        let Some(version) = version else {
+            let what = format!("queues of SDMA {major}.{minor}.{revision}");
+            return Err(self.machine.refuse(what));
+        };
+        let queue = device.sdma.take(wanted).ok_or(Errno::ENOMEM)?;
+        Ok((Engine { version, number: queue.engine() }, queue))
+    }
+
     pub(super) fn create_queue(
         self: &KfdProcess,
         args: &mut uapi::CreateQueueArgs,
@@ -203,7 +220,7 @@ impl KfdProcess {
         let vm = device.vm().map_err(|_| Errno::ESRCH)?;
         let board = &self.machine.gpus[gpu].board;
         if args.queue_type == uapi::QUEUE_TYPE_SDMA_BY_ENG_ID
-            && args.sdma_engine_id >= board.sdma_engines
+            && args.sdma_engine_id >= board.sdma_engines + board.sdma_link_engines
         {
             return Err(Errno::EINVAL);
         }
@@ -213,16 +230,24 @@ impl KfdProcess {
             return Err(Errno::ENOSPC);
         }
         let id = (0..MAX_QUEUES).find(|id| !state.queues.contains_key(id)).ok_or(Errno::ENOMEM)?;
-        let kind = match args.queue_type {
-            uapi::QUEUE_TYPE_COMPUTE_AQL => QueueKind::Aql,
-            uapi::QUEUE_TYPE_COMPUTE => QueueKind::Pm4,
-            _ => return Err(self.machine.refuse("SDMA queues".into())),
-        };
         check_write_pointer(state, gpu, args.write_pointer_address & !(PAGE - 1))?;
+        let on_engine = |wanted| {
+            self.sdma_queue(gpu, wanted)
+                .map(|(engine, queue)| (QueueKind::Sdma(engine), Some(queue)))
+        };
+        let (kind, sdma) = match args.queue_type {
+            uapi::QUEUE_TYPE_COMPUTE_AQL => (QueueKind::Aql, None),
+            uapi::QUEUE_TYPE_SDMA => on_engine(Wanted::Any)?,
+            uapi::QUEUE_TYPE_SDMA_XGMI => on_engine(Wanted::Link)?,
+            uapi::QUEUE_TYPE_SDMA_BY_ENG_ID => on_engine(Wanted::Engine(args.sdma_engine_id))?,
+            // `check_queue` knows no others.
+            _ => (QueueKind::Pm4, None),
+        };
         let device = &mut state.devices[gpu];
         let trap_handler = device.trap_handler.clone();
         let doorbells = self.doorbells(device)?;
-        let doorbell = doorbells.taken.iter().position(|taken| !taken).ok_or(Errno::EBUSY)?;
+        let free = || doorbells.taken.iter().position(|taken| !taken);
+        let doorbell = sdma.as_ref().map(SdmaQueue::doorbell).or_else(free).ok_or(Errno::EBUSY)?;
         let byte = doorbell as u64 * DOORBELL_BYTES;
         let configuration = QueueConfiguration {
             kind,
@@ -245,6 +270,7 @@ impl KfdProcess {
             hardware_ring: configuration.ring,
             control_stack_bytes: args.ctl_stack_size,
             references,
+            sdma,
             _token: self.machine.counters.queues.token(),
         };
         let host = Arc::new(GpuInterrupts { signals: self.signals.clone(), gpu });
@@ -275,7 +301,9 @@ impl KfdProcess {
         self.signals.destroy_queue(args.queue_id);
         let device = &mut state.devices[queue.gpu];
         queue.references.iter().for_each(|&start| device.unreference(start));
-        if let Some(doorbells) = &mut device.doorbells {
+        if let Some(doorbells) = &mut device.doorbells
+            && queue.sdma.is_none()
+        {
             doorbells.taken[queue.doorbell] = false;
         }
         if device.gws == Some(args.queue_id) {
@@ -324,7 +352,7 @@ impl KfdProcess {
         if mask.iter().any(half) { Err(Errno::EINVAL) } else { Ok(()) }
     }
 
-    /// `pqm_get_wave_state`, of a queue that is stopped. No waves are ever saved: a queue
+    /// `pqm_get_wave_state`, of a compute queue that is stopped. No waves are ever saved: a queue
     /// stops when none runs.
     pub(super) fn get_queue_wave_state(
         &self,
@@ -332,7 +360,7 @@ impl KfdProcess {
     ) -> Result<(), Errno> {
         let state = self.lock();
         let queue = state.queues.get(&args.queue_id).ok_or(Errno::EFAULT)?;
-        if queue.is_active() {
+        if queue.is_active() || queue.sdma.is_some() {
             return Err(Errno::EINVAL);
         }
         args.ctl_stack_used_size = 0;

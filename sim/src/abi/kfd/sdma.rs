@@ -1,0 +1,157 @@
+//! Which SDMA queues of a GPU are free (kfd_device_queue_manager.c), and their doorbells.
+
+use crate::profile::Board;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Of SDMA 6.0 and later a queue of each engine is kept for graphics and one for paging
+/// (`kfd_device_info_set_sdma_info`, `num_reserved_sdma_queues_per_engine`).
+const RESERVED: usize = 2;
+/// The doorbell of an engine's first queue, and how far the next engine's is: `sDMA_ENGINE0`, `sDMA_ENGINE1` and on of
+/// `AMDGPU_VEGA20_DOORBELL_ASSIGNMENT` and `AMDGPU_NAVI10_DOORBELL_ASSIGNMENT` (amdgpu_doorbell.h), which is for gfx906,
+/// gfx908, gfx90a and from gfx10 on.
+const FIRST_DOORBELL: usize = 0x100;
+const NEXT_ENGINE: usize = 10;
+/// `KFD_QUEUE_DOORBELL_MIRROR_OFFSET`: from queue 2 × i to 2 × i + 1 of an engine.
+const ODD_QUEUES: usize = 512;
+
+/// Engines of one kind: those for all copies, or those for links.
+#[derive(Debug)]
+struct Engines {
+    /// Number of the first.
+    first: usize,
+    count: usize,
+    /// Whether a queue is free, by `sdma_id`: the queue's number in its engine times the engines, plus the engine
+    /// (`sdma_bitmap`, `xgmi_sdma_bitmap`).
+    free: Vec<bool>,
+}
+
+impl Engines {
+    /// The first free queue, of any engine or of the one with this number.
+    fn take(&mut self, engine: Option<usize>) -> Option<usize> {
+        let count = self.count;
+        let fits = |id: usize| engine.is_none_or(|engine| id % count + self.first == engine);
+        let id = (0..self.free.len()).find(|&id| self.free[id] && fits(id))?;
+        self.free[id] = false;
+        Some(id)
+    }
+}
+
+/// The SDMA queues of a GPU, which all processes share.
+#[derive(Debug)]
+pub(crate) struct SdmaQueues(Mutex<[Engines; 2]>);
+
+/// Which queue is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Any,
+    /// One of an engine for links.
+    Link,
+    /// One of this engine.
+    Engine(u32),
+}
+
+/// A queue that somebody has.
+#[derive(Debug)]
+pub(super) struct SdmaQueue {
+    queues: Arc<SdmaQueues>,
+    kind: usize,
+    id: usize,
+    engine: usize,
+    /// Among the engine's.
+    queue: usize,
+}
+
+impl SdmaQueues {
+    /// `init_sdma_bitmaps`
+    pub(crate) fn of(board: &Board) -> SdmaQueues {
+        let reserved = if board.sdma_version.0 >= 6 { RESERVED } else { 0 };
+        let queues = board.sdma_queues_per_engine as usize + reserved;
+        let (engines, links) = (board.sdma_engines as usize, board.sdma_link_engines as usize);
+        let free = (0..queues * engines).map(|id| id >= reserved * engines).collect();
+        SdmaQueues(Mutex::new([
+            Engines { first: 0, count: engines, free },
+            Engines { first: engines, count: links, free: vec![true; queues * links] },
+        ]))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, [Engines; 2]> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `allocate_sdma_queue`
+    pub(super) fn take(self: &Arc<Self>, wanted: Wanted) -> Option<SdmaQueue> {
+        let mut kinds = self.lock();
+        let (kind, engine) = match wanted {
+            Wanted::Any => (0, None),
+            Wanted::Link => (1, None),
+            Wanted::Engine(number) => {
+                let number = number as usize;
+                (usize::from(number >= kinds[0].count), Some(number))
+            }
+        };
+        let engines = &mut kinds[kind];
+        let id = engines.take(engine)?;
+        let (engine, queue) = (engines.first + id % engines.count, id / engines.count);
+        Some(SdmaQueue { queues: self.clone(), kind, id, engine, queue })
+    }
+}
+
+impl SdmaQueue {
+    /// Number of its engine.
+    pub(super) fn engine(&self) -> u32 {
+        self.engine as u32
+    }
+
+    /// Number of its doorbell among the process's (`allocate_doorbell`).
+    pub(super) fn doorbell(&self) -> usize {
+        FIRST_DOORBELL
+            + NEXT_ENGINE * self.engine
+            + ODD_QUEUES * (self.queue & 1)
+            + (self.queue >> 1)
+    }
+}
+
+impl Drop for SdmaQueue {
+    fn drop(&mut self) {
+        self.queues.lock()[self.kind].free[self.id] = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile;
+
+    fn of(board: &Board) -> Arc<SdmaQueues> {
+        Arc::new(SdmaQueues::of(board))
+    }
+
+    /// gfx1100: two engines of eight queues, of which two are kept.
+    #[test]
+    fn queues_go_around_the_engines() {
+        let queues = of(&profile::gfx1100());
+        let taken: Vec<_> = std::iter::from_fn(|| queues.take(Wanted::Any)).collect();
+        let places: Vec<_> = taken.iter().map(|q| (q.engine, q.queue, q.doorbell())).collect();
+        assert_eq!(places[..4], [(0, 2, 0x101), (1, 2, 0x10b), (0, 3, 0x301), (1, 3, 0x30b)]);
+        assert_eq!((places.len(), places[11]), (12, (1, 7, 0x30d)));
+        assert!(queues.take(Wanted::Link).is_none(), "it has no engines for links");
+    }
+
+    /// gfx90a: two engines of eight queues, and three for links.
+    #[test]
+    fn links_have_engines_of_their_own() {
+        let queues = of(&profile::gfx90a());
+        let place = |q: &SdmaQueue| (q.engine, q.queue, q.doorbell());
+        let any = queues.take(Wanted::Any).unwrap();
+        let link = queues.take(Wanted::Link).unwrap();
+        assert_eq!((place(&any), place(&link)), ((0, 0, 0x100), (2, 0, 0x114)));
+        let named: Vec<_> = std::iter::from_fn(|| queues.take(Wanted::Engine(3))).collect();
+        assert_eq!(named.len(), 8);
+        assert_eq!((place(&named[0]), place(&named[1])), ((3, 0, 0x11e), (3, 1, 0x31e)));
+        assert!(queues.take(Wanted::Engine(5)).is_none());
+        drop(any);
+        assert_eq!(place(&queues.take(Wanted::Engine(0)).unwrap()), (0, 0, 0x100));
+        let links: Vec<_> = std::iter::from_fn(|| queues.take(Wanted::Link)).collect();
+        assert_eq!(links.len(), 24 - 1 - 8);
+    }
+}

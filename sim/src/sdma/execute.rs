@@ -1,0 +1,142 @@
+//! From a packet's name to what does it.
+
+use super::ring::Stream;
+use super::{Sdma, refuse};
+use crate::cp::{Halt, QueueError};
+use crate::shader::AtomicFunction;
+use ::sdma::RawPacket;
+use ::sdma::packet::*;
+use pm4::layout::Layout;
+use std::fmt::Display;
+use std::time::Duration;
+
+/// Bytes that packets of an indirect buffer are padded to, and that INDIRECT ends at a multiple of (Linux
+/// `sdma_v6_0.c`, `sdma_v6_0_ring_emit_ib` and `sdma_v6_0_ring_pad_ib`, and their like; tinygrad, `_submit`).
+const INDIRECT_BYTES: u64 = 32;
+
+/// A packet that is none.
+pub(super) fn malformed(problem: impl Display) -> Halt {
+    QueueError::SdmaPacket(problem.to_string()).into()
+}
+
+/// Reads a packet's fields.
+macro_rules! fields {
+    ($Packet:ident, $self:ident, $words:ident) => {
+        &$Packet::decode($words, $self.engine.version).map_err(malformed)?
+    };
+}
+
+impl Sdma {
+    /// Does the next packet of a stream, and goes past it and what it says is to be skipped.
+    pub(super) fn packet(&mut self, stream: &mut Stream) -> Result<(), Halt> {
+        let mut words = Vec::with_capacity(16);
+        self.fetch(*stream, &mut words, 1)?;
+        let address = self.address(*stream);
+        self.place = address;
+        let header = words[0];
+        let version = self.engine.version;
+        let Some(layout) = layout(version, header) else {
+            return Err(malformed(format!("header {header:#010x} at {address:#x}")));
+        };
+        self.fetch(*stream, &mut words, layout.dwords)?;
+        let shown = |words: &[u32]| RawPacket { offset: 0, version, words }.to_string();
+        let Some(length) = dwords(layout, version, &words) else {
+            return Err(self.not_modelled(shown(&words)));
+        };
+        if let Some(what) = refuse::unknown(layout, version, &words) {
+            return Err(self.not_modelled(format!("{what} of {}", shown(&words))));
+        }
+        self.fetch(*stream, &mut words, length)?;
+        let skipped = match self.execute(layout, &words, *stream) {
+            Err(Halt::Queue(QueueError::SdmaPacket(problem))) if self.place == address => {
+                return Err(malformed(format!("{problem}: {} at {address:#x}", shown(&words))));
+            }
+            done => done?,
+        };
+        self.advance(stream, length + skipped)
+    }
+
+    /// Does what a packet says; returns how many dwords behind it are skipped.
+    fn execute(&mut self, layout: &Layout, words: &[u32], stream: Stream) -> Result<usize, Halt> {
+        let payload = words.get(layout.dwords..).unwrap_or(&[]);
+        match layout.name {
+            "NOP" => {}
+            "INDIRECT" => self.indirect(fields!(Indirect, self, words), stream)?,
+            "COND_EXE" => return self.condition(fields!(CondExe, self, words)),
+            "PRE_EXE" => return Ok(self.selection(fields!(PreExe, self, words))),
+            "COPY_LINEAR" => {
+                let packet = fields!(CopyLinear, self, words);
+                let (src, dst) = (packet.src_addr, packet.dst_addr);
+                self.copy(src, &[dst], packet.count.into(), packet.backwards)?;
+            }
+            "COPY_LINEAR.meta" => {
+                let packet = fields!(CopyLinearMeta, self, words);
+                let (src, dst) = (packet.src_addr, packet.dst_addr);
+                self.copy(src, &[dst], packet.count.into(), packet.backwards)?;
+            }
+            "COPY_BROADCAST_LINEAR" => {
+                let packet = fields!(CopyBroadcastLinear, self, words);
+                let destinations = [packet.dst1_addr, packet.dst2_addr];
+                self.copy(packet.src_addr, &destinations, packet.count.into(), false)?;
+            }
+            "COPY_LINEAR_SUBWIN" => self.copy_window(fields!(CopyLinearSubwin, self, words))?,
+            "CONSTANT_FILL" => self.fill(fields!(ConstantFill, self, words))?,
+            "WRITE_UNTILED" => self.write(fields!(WriteUntiled, self, words), payload)?,
+            "WRITE_INCR" => self.write_increasing(fields!(WriteIncr, self, words))?,
+            "FENCE" => self.fence(fields!(Fence, self, words))?,
+            "TRAP" => self.trap(fields!(Trap, self, words)),
+            // As long as a trap and without its interrupt.
+            "DUMMY_TRAP" | "DUMMY_TRAP.old" => {}
+            "POLL_REGMEM" => self.poll(fields!(PollRegmem, self, words))?,
+            "ATOMIC" => self.atomic(fields!(Atomic, self, words))?,
+            "SEMAPHORE" => self.semaphore(fields!(Semaphore, self, words))?,
+            "MEM_INCR" => {
+                let packet = fields!(MemIncr, self, words);
+                self.change_qword(packet.addr, AtomicFunction::Add, 1, 0)?;
+            }
+            "TIMESTAMP_SET" => self.set_counter(fields!(TimestampSet, self, words)),
+            "TIMESTAMP_GET" => {
+                let packet = fields!(TimestampGet, self, words);
+                self.store_counter(packet.write_addr, self.counter)?;
+            }
+            "TIMESTAMP_GET_GLOBAL" => {
+                let packet = fields!(TimestampGetGlobal, self, words);
+                self.store_counter(packet.write_addr, 0)?;
+            }
+            // There are no caches.
+            "GCR_REQ" | "GCR_USER" => {}
+            name if refuse::PRIVILEGED.contains(&name) => {
+                return Err(malformed("a queue of the kernel driver only may do this"));
+            }
+            _ => return Err(self.not_modelled(layout.name)),
+        }
+        Ok(0)
+    }
+
+    /// The error of something in a packet that is not modelled.
+    pub(super) fn not_modelled(&self, what: impl Display) -> Halt {
+        let what = format!("{what} of an SDMA queue");
+        QueueError::NotModelled { what, pc: self.place }.into()
+    }
+
+    /// Runs a buffer.
+    fn indirect(&mut self, packet: &Indirect, stream: Stream) -> Result<(), Halt> {
+        if stream != Stream::Ring {
+            return Err(self.not_modelled("INDIRECT in an indirect buffer"));
+        }
+        let end = self.hqd.packet.wrapping_add(4 * Indirect::LAYOUT.dwords as u64);
+        if !end.is_multiple_of(INDIRECT_BYTES) {
+            return Err(malformed("it does not end with a group of 8 dwords of the ring"));
+        }
+        let dwords = packet.ib_size;
+        if !packet.ib_base.is_multiple_of(INDIRECT_BYTES) || !dwords.is_multiple_of(8) {
+            return Err(malformed("the buffer is not of whole groups of 8 dwords"));
+        }
+        let mut buffer = Stream::Buffer { address: packet.ib_base, dwords };
+        while !matches!(buffer, Stream::Buffer { dwords: 0, .. }) {
+            self.hqd.rest(Duration::ZERO)?;
+            self.packet(&mut buffer)?;
+        }
+        Ok(())
+    }
+}
