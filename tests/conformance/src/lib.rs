@@ -14,6 +14,7 @@ mod kernels;
 mod memory;
 mod pm4_queue;
 mod report;
+mod sdma_queue;
 mod subject;
 
 pub use cases::cases;

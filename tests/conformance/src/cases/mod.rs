@@ -7,6 +7,7 @@ mod events;
 mod lifecycle;
 mod memory;
 mod pm4_packets;
+mod sdma_packets;
 
 use crate::{Case, Result, Subject};
 
@@ -20,6 +21,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         aql_kernels::CASES,
         aql_errors::CASES,
         pm4_packets::CASES,
+        sdma_packets::CASES,
     ]
     .into_iter()
     .flatten()
