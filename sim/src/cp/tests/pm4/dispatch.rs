@@ -122,7 +122,9 @@ fn a_fence_follows_the_stores() {
         let mut words = dispatch([40, 1, 1], [32, 1, 1], TINYGRAD);
         words.extend([0xc006_4900, 0x0070_f514, 0x2000_0000, low(fence), 0, round, 0, 0]);
         pm4.submit(&words);
+        let deadline = Instant::now() + Duration::from_secs(20);
         while pm4.rig.read_u32(fence) != round {
+            assert!(Instant::now() < deadline, "no fence");
             std::hint::spin_loop();
         }
         assert_eq!(counts(&pm4, 32), [40; 32]);
