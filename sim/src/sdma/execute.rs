@@ -105,10 +105,7 @@ impl Sdma {
             }
             // There are no caches.
             "GCR_REQ" | "GCR_USER" => {}
-            name if refuse::PRIVILEGED.contains(&name) => {
-                return Err(malformed("a queue of the kernel driver only may do this"));
-            }
-            _ => return Err(self.not_modelled(layout.name)),
+            name => return Err(self.not_modelled(name)),
         }
         Ok(0)
     }

@@ -33,10 +33,11 @@
 //! - A page fault ends the queue, as one of a shader does; what was copied before it stays copied.
 //! - Dwords that are no packet stop the queue where they are: Linux gets an interrupt ("Illegal instruction in SDMA
 //!   command stream", `sdma_v4_0_process_illegal_inst_irq`; from 5.0 on its handlers do nothing), of which
-//!   `kfd_int_process_v9.c` to `kfd_int_process_v11.c` do not look at. The process is told nothing: it waits in vain.
-//!   Register writes of a queue without privilege are such a case, too (`sdma_v4_4_2_process_srbm_write_irq`). On hardware
-//!   such a queue may be found hung when it leaves the engine; here it can be destroyed.
-//! - What is known and not modelled is [refused](crate::cp::QueueError::NotModelled).
+//!   `kfd_int_process_v9.c` to `kfd_int_process_v11.c` take no notice. The process is told nothing: it waits in vain. On
+//!   hardware such a queue may be found hung when it leaves the engine; here it can be destroyed.
+//! - What is known and not modelled is [refused](crate::cp::QueueError::NotModelled), as are packets for the kernel
+//!   driver's queues. A register write of a queue without privilege raises an interrupt that Linux logs
+//!   (`sdma_v4_0_process_srbm_write_irq`) and seems to be dropped: programs that met it went on (ROCm's issue 1507).
 //!
 //! # What it does not model
 //! - There are no caches: cache policies, memory types, GCR and the HDP flush change nothing.

@@ -3,19 +3,6 @@
 use ::sdma::Version;
 use pm4::layout::Layout;
 
-/// Packets that only queues of the kernel driver may use: those that reach registers, page tables or address translation.
-/// User queues have no privilege (`RB_PRIV` is not among what `update_mqd_sdma` of Linux's `kfd_mqd_manager_v9.c` to
-/// `kfd_mqd_manager_v12.c` sets).
-pub(super) const PRIVILEGED: [&str; 7] = [
-    "SRBM_WRITE",
-    "REGISTER_WRITE",
-    "REGISTER_RMW",
-    "REGISTER_RMW.indexed",
-    "GPUVM_INV",
-    "VM_INVALIDATION",
-    "INVALIDATION",
-];
-
 /// Fields that have to be clear: of memory that is encrypted, compressed or addressed physically, of byte swaps, of
 /// privilege and other GPUs' registers, and those whose meaning is not published.
 const CLEAR: [&str; 29] = [

@@ -53,7 +53,7 @@ impl Sdma {
                 return Ok(());
             }
             // What an engine does when its tries are used up is not published beyond an interrupt that Linux only logs
-            // (`sdma_v4_4_2_process_poll_timeout_irq`). An interval is less than what passes here.
+            // (`sdma_v4_0_process_pool_timeout_irq`). An interval is less than what passes here.
             if tries != WITHOUT_END {
                 match tries.checked_sub(1) {
                     Some(left) => tries = left,

@@ -4,7 +4,7 @@ use super::*;
 use ::sdma::packet::LAYOUTS;
 use expect_test::expect;
 
-/// Every packet of every version with all fields clear: done, refused, or no packet for user queues. Addresses are 0, so
+/// Every packet of every version with all fields clear: done or refused. Addresses are 0, so
 /// that those that touch memory fault.
 #[test]
 fn every_packet_is_done_or_refused() {
@@ -29,7 +29,7 @@ fn every_packet_is_done_or_refused() {
                 });
                 match (rig.queue.fault().map(|fault| fault.error), &rig.host.told()[..]) {
                     (Some(QueueError::NotModelled { .. }), _) => "refused",
-                    (Some(QueueError::SdmaPacket(_)), _) => "kernel only",
+                    (Some(QueueError::SdmaPacket(_)), _) => "no packet",
                     (None, [Told::Fault(fault)]) if fault.address < 64 => "done",
                     (None, [] | [Told::Interrupt(0)]) => "done",
                     other => panic!("{}: {other:?}", layout.name),
@@ -93,10 +93,10 @@ fn every_packet_is_done_or_refused() {
         INDIRECT: done
         COND_EXE: done
         PRE_EXE: done
-        SRBM_WRITE: kernel only
-        REGISTER_WRITE: kernel only
-        REGISTER_RMW: kernel only
-        REGISTER_RMW.indexed: kernel only
+        SRBM_WRITE: refused
+        REGISTER_WRITE: refused
+        REGISTER_RMW: refused
+        REGISTER_RMW.indexed: refused
         GCR_REQ: done
         GCR_USER: done
         WRITE_INCR: done
@@ -104,9 +104,9 @@ fn every_packet_is_done_or_refused() {
         PTEPDE_RMW: refused
         PTEPDE_RMW.many: refused
         PTEPDE_COPY_BACKWARDS: refused
-        GPUVM_INV: kernel only
-        VM_INVALIDATION: kernel only
-        INVALIDATION: kernel only
+        GPUVM_INV: refused
+        VM_INVALIDATION: refused
+        INVALIDATION: refused
     "#]]
     .assert_eq(&list);
 }

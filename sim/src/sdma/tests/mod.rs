@@ -4,6 +4,8 @@ mod change;
 mod control;
 mod copy;
 mod coverage;
+mod drivers;
+mod random;
 mod ring;
 mod wait;
 
@@ -52,6 +54,8 @@ struct Recorder {
     told: Mutex<Vec<Told>>,
     refused: Mutex<Vec<String>>,
     clock: AtomicU64,
+    /// The simulator's own error.
+    broken: Mutex<Option<String>>,
 }
 
 impl Recorder {
@@ -82,7 +86,7 @@ impl Host for Recorder {
     }
 
     fn internal_error(&self, message: &str) {
-        panic!("{message}");
+        *self.broken.lock().unwrap() = Some(message.to_owned());
     }
 
     fn clock(&self) -> u64 {
