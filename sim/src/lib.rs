@@ -47,7 +47,7 @@ pub mod profile;
 pub mod sdma;
 pub mod shader;
 
-pub use abi::Process;
+pub use abi::{Entry, Process};
 pub use clock::{Clock, ManualClock};
 pub use count::Objects;
 pub use machine::{Builder, Machine, MachineError};

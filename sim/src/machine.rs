@@ -1,8 +1,9 @@
 //! The machine: boards, a kernel, a clock, and the processes on it.
 
-use crate::abi::Process;
 use crate::abi::kfd::{KfdProcess, SdmaQueues};
+use crate::abi::sysfs::Files;
 use crate::abi::topology::Topology;
+use crate::abi::{Entry, Process};
 use crate::board::{Board as Memory, Contents, Extent, PAGE, poison};
 use crate::clock::Clock;
 use crate::count::{Counters, Objects};
@@ -68,9 +69,12 @@ impl Builder {
         Ok(self.board(board))
     }
 
-    /// Adds a GPU board.
+    /// Adds a GPU board; where another has its PCI slot, on the next bus that is free.
     #[must_use]
-    pub fn board(mut self, board: Board) -> Builder {
+    pub fn board(mut self, mut board: Board) -> Builder {
+        while self.boards.iter().any(|other| other.location_id == board.location_id) {
+            board.location_id = board.location_id.wrapping_add(0x100);
+        }
         self.boards.push(board);
         self
     }
@@ -145,6 +149,7 @@ impl Builder {
         let memory = Arc::new(memory);
         let counters = Counters::default();
         let topology = Topology::new(&self.boards, &self.kernel);
+        let files = Files::new(&self.boards, &topology);
         let mut gpus = Vec::new();
         for (index, board) in self.boards.into_iter().enumerate() {
             // The remap page belongs to the board and is no object of a process.
@@ -174,7 +179,7 @@ impl Builder {
             gpus,
             system_limit: system,
             system_used: AtomicU64::new(0),
-            topology,
+            files,
             faults: Injector::new(self.plan),
             counters,
             kfd_processes: Mutex::default(),
@@ -220,6 +225,17 @@ impl Machine {
     /// A new Linux process on the machine. It ends when the last reference to it goes.
     pub fn process(&self) -> Arc<Process> {
         Process::new(self.0.clone())
+    }
+
+    /// A new Linux process with this id, which is to be the host's own when the process is a whole process of the
+    /// host.
+    pub fn process_with_pid(&self, pid: u32) -> Arc<Process> {
+        Process::with_pid(self.0.clone(), pid)
+    }
+
+    /// What the machine has in sysfs and /dev, by absolute path; parents come before what is in them.
+    pub fn files(&self) -> &BTreeMap<String, Entry> {
+        self.0.files.entries()
     }
 
     /// How many kernel objects are alive.
@@ -346,7 +362,7 @@ pub(crate) struct Shared {
     /// What GPUs may use of system memory, bytes.
     system_limit: u64,
     system_used: AtomicU64,
-    pub(crate) topology: Topology,
+    pub(crate) files: Files,
     pub(crate) faults: Injector,
     pub(crate) counters: Counters,
     kfd_processes: Mutex<Vec<Weak<KfdProcess>>>,

@@ -103,6 +103,17 @@ impl Descriptors {
         Ok(Lookup { file: None, _stale: stale })
     }
 
+    /// `copy` leads to the file of `fd`. What it led to before, to be dropped without a lock held.
+    pub(crate) fn duplicate(&mut self, fd: RawFd, copy: RawFd) -> Option<Arc<OpenFile>> {
+        let file = self.table.get(&fd).map(|descriptor| descriptor.file.clone())?;
+        let descriptor = Descriptor { file, inherited: false, reference: None };
+        self.table.insert(copy, descriptor).map(|descriptor| descriptor.file)
+    }
+
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = RawFd> {
+        self.table.keys().copied()
+    }
+
     /// The descriptors that a forked child inherits.
     pub(crate) fn inherited(&self) -> Descriptors {
         let inherit = |(&fd, d): (&RawFd, &Descriptor)| {

@@ -14,8 +14,9 @@ pub(crate) mod handles;
 pub(crate) mod kfd;
 mod mappings;
 mod process;
-mod sysfs;
+pub(crate) mod sysfs;
 pub(crate) mod topology;
 pub(crate) mod user;
 
 pub use process::Process;
+pub use sysfs::Entry;

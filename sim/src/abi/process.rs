@@ -59,12 +59,17 @@ fn io(error: std::io::Error) -> Errno {
 
 impl Process {
     pub(crate) fn new(machine: Arc<Shared>) -> Arc<Process> {
-        Self::with_descriptors(machine, Descriptors::default())
+        let pid = machine.new_pid();
+        Self::with_descriptors(machine, pid, Descriptors::default())
     }
 
-    fn with_descriptors(machine: Arc<Shared>, descriptors: Descriptors) -> Arc<Process> {
+    pub(crate) fn with_pid(machine: Arc<Shared>, pid: u32) -> Arc<Process> {
+        Self::with_descriptors(machine, pid, Descriptors::default())
+    }
+
+    fn with_descriptors(machine: Arc<Shared>, pid: u32, descriptors: Descriptors) -> Arc<Process> {
         Arc::new(Process {
-            pid: machine.new_pid(),
+            pid,
             generation: fork::generation(),
             identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
             exited: AtomicBool::new(false),
@@ -78,7 +83,8 @@ impl Process {
 
     /// A child, as fork(2) makes one: it inherits the descriptors and nothing else of the device's.
     pub fn fork(&self) -> Arc<Process> {
-        Self::with_descriptors(self.machine.clone(), self.descriptors().inherited())
+        let pid = self.machine.new_pid();
+        Self::with_descriptors(self.machine.clone(), pid, self.descriptors().inherited())
     }
 
     /// Ends the process, as exit(2) and signals do: first its descriptors go, then the primary kfd_process with
@@ -100,6 +106,40 @@ impl Process {
         drop(primary);
         self.mappings().clear();
         self.token.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// dup(2) has made `copy` of the descriptor `fd`, which is the machine's.
+    pub fn duplicated(&self, fd: RawFd, copy: RawFd) {
+        let replaced = self.descriptors().duplicate(fd, copy);
+        drop(replaced);
+    }
+
+    /// A descriptor of the machine's is closed already, or its number leads elsewhere, as after dup2(2).
+    pub fn closed(&self, fd: RawFd) {
+        let (file, _) = self.descriptors().remove(fd);
+        drop(file);
+    }
+
+    /// The descriptors that lead to the machine's files.
+    pub fn descriptor_numbers(&self) -> Vec<RawFd> {
+        self.descriptors().numbers().collect()
+    }
+
+    /// Major and minor number of the device that a descriptor leads to.
+    pub fn device(&self, fd: RawFd) -> Option<(u32, u32)> {
+        match &self.file(fd)?.node {
+            Node::Kfd(_) => Some((sysfs::KFD_MAJOR, 0)),
+            Node::Render(render) => {
+                Some((sysfs::DRM_MAJOR, self.machine.gpus[render.gpu].render_minor))
+            }
+            Node::DmaBuf(_) | Node::SmiEvents => None,
+        }
+    }
+
+    /// A range of the address space has been, or is about to be, mapped from elsewhere, moved or unmapped by other
+    /// means than the verbs of [`System`].
+    pub fn lost(&self, start: u64, length: u64) {
+        self.forget(start, length);
     }
 
     /// The simulated process id.
@@ -352,12 +392,12 @@ unsafe impl System for Process {
     }
 
     fn read_file(&self, path: &Path) -> Result<Vec<u8>, Errno> {
-        if sysfs::is_ours(path) { sysfs::read(&self.machine, path) } else { Linux.read_file(path) }
+        if sysfs::is_ours(path) { self.machine.files.read(path) } else { Linux.read_file(path) }
     }
 
     fn list_directory(&self, path: &Path) -> Result<Vec<OsString>, Errno> {
         if sysfs::is_ours(path) {
-            sysfs::list(&self.machine, path)
+            self.machine.files.list(path)
         } else {
             Linux.list_directory(path)
         }

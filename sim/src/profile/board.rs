@@ -100,6 +100,19 @@ impl Board {
         self.gpu.shader_engines * self.arrays_per_engine
     }
 
+    /// The name of the PCI device.
+    pub(crate) fn pci_slot(&self) -> String {
+        let (bus, device, function) =
+            (self.location_id >> 8 & 0xff, self.location_id >> 3 & 0x1f, self.location_id & 7);
+        format!("0000:{bus:02x}:{device:02x}.{function}")
+    }
+
+    /// PCI class: a VGA controller, or a display controller without VGA (include/linux/pci_ids.h,
+    /// `PCI_CLASS_DISPLAY_VGA`, `PCI_CLASS_DISPLAY_OTHER`), which MI200 is.
+    pub(crate) fn pci_class(&self) -> u32 {
+        if self.gpu.gfx_target_version == 90010 { 0x03_8000 } else { 0x03_0000 }
+    }
+
     /// First and last address that a process can use (kfd_flat_memory.c, `kfd_init_apertures_v9`;
     /// amdgpu_amdkfd.c, `gpuvm_size`).
     pub fn gpuvm_range(&self) -> (u64, u64) {

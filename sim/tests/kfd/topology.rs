@@ -79,12 +79,18 @@ fn other_files_of_the_device() {
         (&format!("{device}/device"), "0x1586\n"),
         (&format!("{device}/ip_discovery/die/0/11/0/minor"), "5\n"),
         (&format!("{device}/ip_discovery/die/0/42/0/revision"), "1\n"),
-        (&format!("{device}/uevent"), "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:c3:00.0\n"),
+        (&format!("{device}/drm/renderD128/dev"), "226:128\n"),
+        ("/sys/dev/char/226:128/device/class", "0x030000\n"),
+        ("/sys/bus/pci/devices/0000:c3:00.0/vendor", "0x1002\n"),
         (&format!("{ROOT}/generation_id"), "2\n"),
     ] {
         assert_eq!(read(&*process, path).unwrap(), contents, "{path}");
     }
-    assert_eq!(list(&*process, "/dev/dri").unwrap(), ["renderD128"]);
+    let uevent = "DRIVER=amdgpu\nPCI_CLASS=30000\nPCI_ID=1002:1586\nPCI_SUBSYS_ID=1002:1586\n\
+                  PCI_SLOT_NAME=0000:c3:00.0\n\
+                  MODALIAS=pci:v00001002d00001586sv00001002sd00001586bc03sc00i00\n";
+    assert_eq!(read(&*process, &format!("{device}/uevent")).unwrap(), uevent);
+    assert_eq!(list(&*process, "/dev/dri").unwrap(), ["by-path", "renderD128"]);
     assert_eq!(read(&*process, "/sys/class/drm/renderD129/device/device"), Err(Errno::ENOENT));
     assert_eq!(read(&*process, ROOT), Err(Errno::EISDIR));
     assert_eq!(list(&*process, "/sys/module/amdgpu/initstate"), Err(Errno::ENOTDIR));
@@ -103,7 +109,7 @@ fn several_gpus_have_their_own_ids_and_nodes() {
     let process = machine.process();
     let ids = [1, 2].map(|node| read(&*process, &format!("{ROOT}/nodes/{node}/gpu_id")).unwrap());
     assert_ne!(ids[0], ids[1]);
-    assert_eq!(list(&*process, "/dev/dri").unwrap(), ["renderD128", "renderD129"]);
+    assert_eq!(list(&*process, "/dev/dri").unwrap(), ["by-path", "renderD128", "renderD129"]);
     assert_eq!(list(&*process, &format!("{ROOT}/nodes/0/io_links")).unwrap(), ["0", "1"]);
     assert_eq!(process.description(), "simulated gfx1151, gfx1100");
 }

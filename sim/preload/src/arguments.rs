@@ -1,0 +1,99 @@
+//! The arguments of ioctls, for the record: names and fields are those of the kernel's headers.
+
+use crate::raw;
+use kfd::uapi::{self, amdgpu, request};
+use selvedge_sys::drm;
+use selvedge_sys::uapi::{Field, Layout, kind, number, size};
+use std::ffi::c_void;
+use std::fmt::{self, Display};
+
+/// Major number of DRM devices.
+const DRM_MAJOR: u32 = 226;
+/// The most of an argument that is shown.
+const MOST: usize = 512;
+
+/// An ioctl that has returned.
+#[derive(Debug)]
+pub(crate) struct Call {
+    /// Numbers of the device.
+    pub(crate) device: Option<(u32, u32)>,
+    pub(crate) request: u32,
+    pub(crate) argument: *mut c_void,
+}
+
+/// DRM's own ioctls: number, name, argument.
+const DRM: [(u8, &str, &str); 9] = [
+    (0x00, "VERSION", "Version"),
+    (0x05, "GET_CLIENT", "Client"),
+    (0x09, "GEM_CLOSE", "GemClose"),
+    (0x0c, "GET_CAP", "GetCap"),
+    (0x2d, "PRIME_HANDLE_TO_FD", "PrimeHandle"),
+    (0x2e, "PRIME_FD_TO_HANDLE", "PrimeHandle"),
+    (0xbf, "SYNCOBJ_CREATE", "SyncobjCreate"),
+    (0xc0, "SYNCOBJ_DESTROY", "SyncobjDestroy"),
+    (0xca, "SYNCOBJ_TIMELINE_WAIT", "SyncobjTimelineWait"),
+];
+
+/// amdgpu's, whose argument is one struct.
+const AMDGPU: [(&str, &str); 3] =
+    [("INFO", "Info"), ("GEM_VA", "GemVa"), ("GEM_USERPTR", "GemUserptr")];
+
+fn layout(name: &str) -> Option<&'static Layout> {
+    let all = uapi::LAYOUTS.iter().chain(amdgpu::LAYOUTS).chain([&drm::LAYOUTS]);
+    all.flat_map(|module| module.iter()).find(|layout| layout.name == name)
+}
+
+impl Call {
+    /// The kernel's name and the argument's layout.
+    fn known(&self) -> Option<(&'static str, &'static str, Option<&'static Layout>)> {
+        let number = number(self.request);
+        if self.device?.0 != DRM_MAJOR {
+            let ioctl = request::ALL
+                .iter()
+                .find(|known| selvedge_sys::uapi::number(known.request) == number)?;
+            return Some(("AMDKFD_IOC_", ioctl.name, layout(ioctl.argument)));
+        }
+        if kind(self.request) != drm::BASE {
+            return None;
+        }
+        if let Some((_, name, argument)) = DRM.iter().find(|known| known.0 == number) {
+            return Some(("DRM_IOCTL_", name, layout(argument)));
+        }
+        let all = amdgpu::drm_request::ALL.iter();
+        let (name, _) = all.copied().find(|known| selvedge_sys::uapi::number(known.1) == number)?;
+        let argument = AMDGPU.iter().find(|known| known.0 == name);
+        Some(("DRM_IOCTL_AMDGPU_", name, argument.and_then(|known| layout(known.1))))
+    }
+
+    fn fields(&self, f: &mut fmt::Formatter<'_>, layout: &Layout) -> fmt::Result {
+        let mut bytes = [0; MOST];
+        let bytes = &mut bytes[..size(self.request).min(layout.size).min(MOST)];
+        if !raw::peek(self.argument, bytes) {
+            return write!(f, " {{{:p}}}", self.argument);
+        }
+        f.write_str(" {")?;
+        let shown = layout.fields.iter().filter(|field| !field.name.starts_with("pad"));
+        for (index, field) in shown.enumerate() {
+            let Some(value) = value(bytes, field) else { continue };
+            let space = if index == 0 { "" } else { " " };
+            write!(f, "{space}{}={value:#x}", field.name)?;
+        }
+        f.write_str("}")
+    }
+}
+
+/// A field that is a number.
+fn value(bytes: &[u8], field: &Field) -> Option<u64> {
+    let bytes = bytes.get(field.offset..field.offset + field.size).filter(|_| field.size <= 8)?;
+    Some(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
+}
+
+impl Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((prefix, name, layout)) = self.known() else {
+            return write!(f, "{:#010x}", self.request);
+        };
+        write!(f, "{prefix}{name}")?;
+        layout.map_or(Ok(()), |layout| self.fields(f, layout))
+    }
+}

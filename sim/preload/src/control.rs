@@ -1,0 +1,170 @@
+//! Closing and duplicating descriptors, and ioctl.
+#![expect(unsafe_code, reason = "functions of libc's names")]
+
+use crate::descriptors::{self, Owner, owner};
+use crate::inside::{Inside, returned};
+use crate::log::{self, Outcome};
+use crate::raw::{self, call};
+use crate::{arguments, state};
+use selvedge_sys::{Errno, System};
+use std::ffi::{c_int, c_uint, c_ulong, c_void};
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn close(fd: c_int) -> c_int {
+    match owner(fd) {
+        Owner::Kernel => raw::close(fd),
+        Owner::Parent => {
+            descriptors::release(fd);
+            raw::close(fd)
+        }
+        Owner::Machine => {
+            let (Some(inside), Some(state)) = (Inside::enter(), state::current()) else {
+                return raw::close(fd);
+            };
+            // Before it is closed, when another thread may get the number.
+            descriptors::release(fd);
+            let result = state.process.close(fd).map(|()| 0);
+            log::line(format_args!("close {fd} = {}", Outcome(result)));
+            drop(inside);
+            returned(result)
+        }
+    }
+}
+
+/// The kernel has closed the descriptor, or made it lead to something else.
+fn gone(fd: c_int, before: Owner) {
+    if before == Owner::Kernel {
+        return;
+    }
+    let inside = Inside::enter();
+    descriptors::release(fd);
+    if before == Owner::Machine
+        && let Some(state) = state::current()
+    {
+        state.process.closed(fd);
+        log::line(format_args!("close {fd} = 0"));
+    }
+    drop(inside);
+}
+
+/// The kernel has made `copy` of a descriptor.
+fn copied(fd: c_int, copy: c_int) {
+    let from = owner(fd);
+    if copy < 0 || from == Owner::Kernel {
+        return;
+    }
+    let inside = Inside::enter();
+    descriptors::copy(fd, copy);
+    if from == Owner::Machine
+        && let Some(state) = state::current()
+    {
+        state.process.duplicated(fd, copy);
+        log::line(format_args!("dup {fd} = {copy}"));
+    }
+    drop(inside);
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn dup(fd: c_int) -> c_int {
+    // SAFETY: makes a descriptor.
+    let copy = unsafe { call!(SYS_dup, fd) as c_int };
+    copied(fd, copy);
+    copy
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn dup2(fd: c_int, copy: c_int) -> c_int {
+    let before = owner(copy);
+    // SAFETY: the number is the caller's to replace.
+    let result = unsafe { call!(SYS_dup2, fd, copy) as c_int };
+    if result >= 0 && fd != copy {
+        gone(copy, before);
+        copied(fd, copy);
+    }
+    result
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn dup3(fd: c_int, copy: c_int, flags: c_int) -> c_int {
+    let before = owner(copy);
+    // SAFETY: the number is the caller's to replace.
+    let result = unsafe { call!(SYS_dup3, fd, copy, flags) as c_int };
+    if result >= 0 {
+        gone(copy, before);
+        copied(fd, copy);
+    }
+    result
+}
+
+/// fcntl(2), whose last argument is a number or an address.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
+    let result = raw::fcntl(fd, command, argument);
+    if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
+        copied(fd, result);
+    }
+    result
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int {
+    // SAFETY: libc's own contract.
+    unsafe { fcntl(fd, command, argument) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
+    const CLOEXEC: c_int = 1 << 2; // CLOSE_RANGE_CLOEXEC, linux/close_range.h
+    let claimed: Vec<(c_int, Owner)> = if flags & CLOEXEC == 0 {
+        descriptors::claimed(first, last).map(|fd| (fd, owner(fd))).collect()
+    } else {
+        Vec::new()
+    };
+    // SAFETY: the numbers are the caller's to close.
+    let result = unsafe { call!(SYS_close_range, first, last, flags) as c_int };
+    if result == 0 {
+        claimed.into_iter().for_each(|(fd, before)| gone(fd, before));
+    }
+    result
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn closefrom(first: c_int) {
+    close_range(first.max(0).cast_unsigned(), c_uint::MAX, 0);
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
+    // The kernel takes 32 bits of it.
+    let request = request as u32;
+    let result = match owner(fd) {
+        // SAFETY: libc's own contract.
+        Owner::Kernel => return unsafe { call!(SYS_ioctl, fd, request, argument) as c_int },
+        // kfd_chardev.c, `kfd_ioctl`: the caller is not the process that opened it.
+        Owner::Parent => {
+            if let Some(_inside) = Inside::enter() {
+                log::line(format_args!("ioctl {fd} {request:#x} of the parent's = -1 EBADF"));
+            }
+            Err(Errno::EBADF)
+        }
+        Owner::Machine => {
+            let (Some(inside), Some(state)) = (Inside::enter(), state::current()) else {
+                // Only a signal handler that interrupts the simulator, or the simulator itself, comes here.
+                return returned(Err(Errno::EAGAIN));
+            };
+            // SAFETY: libc's own contract.
+            let result = unsafe { state.process.ioctl(fd, request, argument) };
+            if result.is_ok() {
+                state.claim_new();
+            }
+            if log::is_on() {
+                let device = state.process.device(fd);
+                let call = arguments::Call { device, request, argument };
+                log::line(format_args!("ioctl {fd} {call} = {}", Outcome(result)));
+            }
+            drop(inside);
+            result
+        }
+    };
+    returned(result)
+}

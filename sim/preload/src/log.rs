@@ -1,0 +1,57 @@
+//! The record of calls: one line each, written by one write(2) to a file opened for appending.
+#![expect(unsafe_code, reason = "opens a file by a system call")]
+
+use crate::{environment, raw};
+use selvedge_sys::Errno;
+use std::ffi::{CString, c_int};
+use std::fmt::{self, Display};
+use std::os::unix::ffi::OsStringExt;
+use std::sync::OnceLock;
+
+/// Descriptors from here on are out of the way of programs that count on getting small ones.
+const HIGH: usize = 900;
+
+static FILE: OnceLock<Option<c_int>> = OnceLock::new();
+
+fn file() -> Option<c_int> {
+    *FILE.get_or_init(|| {
+        let path = CString::new(std::env::var_os(environment::LOG)?.into_vec()).ok()?;
+        let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
+        // SAFETY: a C string.
+        let fd = unsafe { raw::openat(libc::AT_FDCWD, path.as_ptr(), flags, 0o644) };
+        let high = raw::fcntl(fd, libc::F_DUPFD_CLOEXEC, HIGH);
+        if high >= 0 {
+            raw::close(fd);
+            return Some(high);
+        }
+        (fd >= 0).then_some(fd)
+    })
+}
+
+pub(crate) fn is_on() -> bool {
+    file().is_some()
+}
+
+/// Writes a line, headed by the process and the thread.
+pub(crate) fn line(text: fmt::Arguments<'_>) {
+    if let Some(fd) = file() {
+        let line = format!("{}.{} {text}\n", raw::getpid(), raw::gettid());
+        // Should the disk be full, the program still goes on.
+        raw::write(fd, line.as_bytes());
+    }
+}
+
+/// A result as strace prints it.
+pub(crate) struct Outcome<T>(pub(crate) Result<T, Errno>);
+
+impl<T: Display> Display for Outcome<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Ok(value) => write!(f, "{value}"),
+            Err(errno) => match errno.name() {
+                Some(name) => write!(f, "-1 {name}"),
+                None => write!(f, "-1 errno {}", errno.0),
+            },
+        }
+    }
+}

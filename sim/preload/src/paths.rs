@@ -1,0 +1,174 @@
+//! Which paths are the machine's, and where they lead.
+//!
+//! `simrun` has written the machine's sysfs and /dev as real files, directories and links into a folder of its own, so
+//! that opening, listing and following them is the kernel's work. Only a device node is told apart: in the folder it is
+//! a file that holds its numbers.
+#![expect(unsafe_code, reason = "reads C strings")]
+
+use crate::{environment, raw};
+use std::ffi::{CStr, CString, OsString, c_char, c_int};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::sync::OnceLock;
+
+/// Files and folders that the machine answers for, with all below them; of those that end in a colon or are `pci`,
+/// with all whose names begin so. What the host has there does not exist on the machine.
+const OURS: [&str; 16] = [
+    "/dev/accel",
+    "/dev/dri",
+    "/dev/dxg",
+    "/dev/kfd",
+    "/proc/modules",
+    "/sys/bus/pci",
+    "/sys/class/accel",
+    "/sys/class/drm",
+    "/sys/class/kfd",
+    "/sys/dev/char/226:",
+    "/sys/dev/char/235:",
+    "/sys/dev/char/261:",
+    "/sys/devices/pci",
+    "/sys/devices/virtual/kfd",
+    "/sys/module/amdgpu",
+    "/sys/module/amdxdna",
+];
+
+/// Where a path of the machine leads.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// A device node.
+    Device(Device),
+    /// A file, a directory, a link or nothing, at this path of the host.
+    Host(CString),
+}
+
+/// A device node.
+#[derive(Debug)]
+pub(crate) struct Device {
+    /// Its path on the machine.
+    pub(crate) path: String,
+    /// The path of what stands for it, or of a link to that.
+    pub(crate) host: CString,
+    /// Whether it is a link.
+    pub(crate) by_link: bool,
+    pub(crate) major: u32,
+    pub(crate) minor: u32,
+}
+
+impl Place {
+    /// What is at the place on the host.
+    pub(crate) fn host(&self) -> &CStr {
+        match self {
+            Place::Device(device) => &device.host,
+            Place::Host(path) => path,
+        }
+    }
+}
+
+/// The folder of the machine's files, without a slash at its end.
+pub(crate) fn tree() -> Option<&'static [u8]> {
+    static TREE: OnceLock<Option<OsString>> = OnceLock::new();
+    let tree = TREE.get_or_init(|| std::env::var_os(environment::TREE));
+    tree.as_deref().map(OsStrExt::as_bytes)
+}
+
+/// The part of a path that lies in the machine's folder: the path on the machine.
+pub(crate) fn within_tree(path: &[u8]) -> Option<&[u8]> {
+    path.strip_prefix(tree()?).filter(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+/// Where a path leads, if it is one of the machine's. `path` may be null.
+///
+/// # Safety
+/// `path` is null or a C string.
+pub(crate) unsafe fn find(directory: c_int, path: *const c_char) -> Option<Place> {
+    if path.is_null() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    let path = unsafe { CStr::from_ptr(path) }.to_bytes();
+    let path = match path.first()? {
+        b'/' if is_likely(path) || is_odd(path) => path.to_vec(),
+        b'/' => return None,
+        _ if directory == libc::AT_FDCWD => return None,
+        _ => {
+            let mut buffer = [0; libc::PATH_MAX as usize];
+            let base = within_tree(descriptor_path(directory, &mut buffer)?)?;
+            [base, b"/", path].concat()
+        }
+    };
+    place(path)
+}
+
+/// The path behind a descriptor.
+fn descriptor_path(fd: c_int, buffer: &mut [u8]) -> Option<&[u8]> {
+    let link = CString::new(format!("/proc/self/fd/{fd}")).ok()?;
+    raw::readlink(&link, buffer).map(|length| &buffer[..length])
+}
+
+/// Whether a path can be one of the machine's, as it is written.
+fn is_likely(path: &[u8]) -> bool {
+    [b"/sys".as_slice(), b"/dev", b"/proc/mod"].iter().any(|start| path.starts_with(start))
+}
+
+/// Whether a path is written in another way than the shortest.
+fn is_odd(path: &[u8]) -> bool {
+    let pairs = path.windows(2);
+    pairs
+        .zip(path[1..].iter().skip(1).chain([&b'/']))
+        .any(|(pair, _)| pair == b"//" || pair == b"/.")
+}
+
+/// The shortest way to write an absolute path, links aside.
+fn shortest(path: &[u8]) -> Vec<u8> {
+    let mut names: Vec<&[u8]> = Vec::new();
+    for name in path.split(|&byte| byte == b'/') {
+        match name {
+            b"" | b"." => {}
+            b".." => drop(names.pop()),
+            _ => names.push(name),
+        }
+    }
+    names.iter().flat_map(|name| [b"/".as_slice(), name].concat()).collect()
+}
+
+fn is_ours(path: &[u8]) -> bool {
+    OURS.iter().any(|ours| {
+        let rest = path.strip_prefix(ours.as_bytes());
+        let any = ours.ends_with(':') || ours.ends_with("devices/pci");
+        rest.is_some_and(|rest| any || rest.is_empty() || rest.starts_with(b"/"))
+    })
+}
+
+fn place(path: Vec<u8>) -> Option<Place> {
+    let short = shortest(&path);
+    if !is_ours(&short) {
+        return None;
+    }
+    // As it was written: a link followed by `..` leads elsewhere.
+    let host = [tree()?, &path].concat();
+    if short.starts_with(b"/dev/")
+        && let Some(device) = device(&host)
+    {
+        return Some(Place::Device(device));
+    }
+    CString::new(host).ok().map(Place::Host)
+}
+
+/// The device node that a path of the folder leads to.
+fn device(host: &[u8]) -> Option<Device> {
+    let written = OsString::from_vec(host.to_vec());
+    let by_link = std::fs::symlink_metadata(&written).ok()?.is_symlink();
+    let place = std::fs::canonicalize(&written).ok()?;
+    if !place.is_file() {
+        return None;
+    }
+    let numbers = std::fs::read_to_string(&place).ok()?;
+    let (major, minor) = numbers.trim().split_once(':')?;
+    let path = String::from_utf8(within_tree(place.as_os_str().as_bytes())?.to_vec()).ok()?;
+    Some(Device {
+        path,
+        host: CString::new(written.into_vec()).ok()?,
+        by_link,
+        major: major.parse().ok()?,
+        minor: minor.parse().ok()?,
+    })
+}

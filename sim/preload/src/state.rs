@@ -1,0 +1,94 @@
+//! The machine, and the process on it that this process is.
+#![expect(unsafe_code, reason = "a pointer to what is never freed")]
+
+use crate::inside::Inside;
+use crate::{descriptors, environment, log, raw};
+use selvedge_sim::Process;
+use selvedge_sys::{Errno, fork};
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// The machine as this process sees it.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) process: Arc<Process>,
+    /// The generation of the process that it belongs to.
+    generation: u32,
+    /// The process.
+    pub(crate) pid: u32,
+}
+
+/// The last that was made; never freed, and after a fork replaced once the child asks for one.
+static STATE: AtomicPtr<State> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Done before the program's own code.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = start;
+
+extern "C" fn start() {
+    let _inside = Inside::enter();
+    // Registers what tells forked children.
+    fork::generation();
+}
+
+/// The machine, if this process has had to do with it.
+pub(crate) fn current() -> Option<&'static State> {
+    let state = STATE.load(Ordering::Acquire);
+    // SAFETY: null, or made by `get` and never freed.
+    unsafe { state.as_ref() }.filter(|state| state.generation == fork::generation())
+}
+
+/// The machine. The first call of a process makes it; a forked child gets one of its own.
+pub(crate) fn get() -> Result<&'static State, Errno> {
+    if let Some(state) = current() {
+        return Ok(state);
+    }
+    let old = STATE.load(Ordering::Acquire);
+    let new = Box::into_raw(Box::new(make()?));
+    match STATE.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
+        // SAFETY: just made, and not freed any more.
+        Ok(_) => Ok(unsafe { &*new }),
+        Err(_) => {
+            // SAFETY: just made, and nobody else has seen it.
+            drop(unsafe { Box::from_raw(new) });
+            current().ok_or(Errno::EAGAIN)
+        }
+    }
+}
+
+fn make() -> Result<State, Errno> {
+    let boards = std::env::var(environment::MACHINE).unwrap_or_default();
+    let minor = std::env::var(environment::KFD_MINOR).ok().and_then(|minor| minor.parse().ok());
+    let built = minor
+        .ok_or_else(|| format!("{} names no version", environment::KFD_MINOR))
+        .and_then(|minor| environment::machine(&boards, minor).map_err(|error| error.to_string()))
+        .map(|builder| if is_root() { builder.privileged() } else { builder })
+        .and_then(|builder| builder.build().map_err(|error| error.to_string()));
+    let machine = built.map_err(|error| {
+        // Who cannot read it still gets the errno.
+        let _ = writeln!(std::io::stderr(), "simulated machine: {error}");
+        Errno::ENODEV
+    })?;
+    log::line(format_args!("machine {boards}, KFD 1.{}", minor.unwrap_or(0)));
+    let pid = raw::getpid();
+    let process = machine.process_with_pid(pid);
+    Ok(State { process, generation: fork::generation(), pid })
+}
+
+fn is_root() -> bool {
+    // SAFETY: only asks.
+    unsafe { libc::geteuid() == 0 }
+}
+
+impl State {
+    /// Takes note of descriptors that a call may have made.
+    pub(crate) fn claim_new(&self) {
+        for fd in self.process.descriptor_numbers() {
+            if descriptors::owner(fd) == descriptors::Owner::Kernel && !descriptors::claim(fd) {
+                log::line(format_args!("descriptor {fd} is too large to be followed"));
+            }
+        }
+    }
+}

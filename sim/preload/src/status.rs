@@ -1,0 +1,197 @@
+//! What files are: the machine's device nodes are character devices.
+#![expect(unsafe_code, reason = "functions of libc's names")]
+
+use crate::descriptors::{Owner, owner};
+use crate::files::machine_path;
+use crate::inside::{Inside, returned};
+use crate::log::{self, Outcome};
+use crate::paths::{self, Place};
+use crate::raw::call;
+use crate::state;
+use libc::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, statx as Statx};
+use selvedge_sys::Errno;
+use std::ffi::{c_char, c_int, c_uint};
+
+/// Type and permissions of a device node.
+const MODE: u32 = libc::S_IFCHR | 0o666;
+
+/// What is asked about.
+enum Subject {
+    /// A device node, by its numbers.
+    Device(u32, u32),
+    /// A place in the machine's folder.
+    Place(Place),
+    /// The kernel's.
+    Kernel,
+}
+
+/// Whether a path is empty, and so about the descriptor.
+///
+/// # Safety
+/// `path` is a C string, or null.
+unsafe fn is_empty(path: *const c_char) -> bool {
+    // SAFETY: the caller's promise.
+    path.is_null() || unsafe { *path == 0 }
+}
+
+/// # Safety
+/// `path` is a C string, or null.
+unsafe fn subject(directory: c_int, path: *const c_char, flags: c_int) -> Subject {
+    // SAFETY: the caller's promise.
+    if flags & AT_EMPTY_PATH != 0 && unsafe { is_empty(path) } {
+        let device = (owner(directory) == Owner::Machine)
+            .then(state::current)
+            .flatten()
+            .and_then(|state| state.process.device(directory));
+        return device.map_or(Subject::Kernel, |(major, minor)| Subject::Device(major, minor));
+    }
+    // SAFETY: the caller's promise.
+    match unsafe { paths::find(directory, path) } {
+        // A link is a link, when it is asked about.
+        Some(Place::Device(device)) if flags & AT_SYMLINK_NOFOLLOW == 0 || !device.by_link => {
+            Subject::Device(device.major, device.minor)
+        }
+        Some(place) => Subject::Place(place),
+        None => Subject::Kernel,
+    }
+}
+
+/// fstatat(2)
+///
+/// # Safety
+/// `path` is a C string or null, `out` a place for the answer.
+unsafe fn status_at(
+    directory: c_int,
+    path: *const c_char,
+    out: *mut libc::stat,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: the kernel checks both.
+    let ask = |directory: c_int, path: *const c_char| unsafe {
+        call!(SYS_newfstatat, directory, path, out, flags) as c_int
+    };
+    let Some(inside) = Inside::enter() else { return ask(directory, path) };
+    // SAFETY: the caller's promise.
+    let result = match unsafe { subject(directory, path, flags) } {
+        Subject::Kernel => {
+            drop(inside);
+            return ask(directory, path);
+        }
+        Subject::Place(place) => {
+            let result = match ask(AT_FDCWD, place.host().as_ptr()) {
+                0 => Ok(0),
+                _ => Err(Errno::last()),
+            };
+            if log::is_on() {
+                let path = machine_path(&place);
+                log::line(format_args!("stat {path} = {}", Outcome(result)));
+            }
+            result
+        }
+        Subject::Device(major, minor) => {
+            log::line(format_args!("stat {directory} = character device {major}:{minor}"));
+            if out.is_null() {
+                Err(Errno::EFAULT)
+            } else {
+                // SAFETY: all zeros are a value; `out` is the caller's.
+                unsafe {
+                    let mut answer: libc::stat = std::mem::zeroed();
+                    answer.st_mode = MODE;
+                    answer.st_nlink = 1;
+                    answer.st_blksize = 4096;
+                    answer.st_ino = u64::from(major << 8 | minor);
+                    answer.st_rdev = libc::makedev(major, minor);
+                    out.write(answer);
+                }
+                Ok(0)
+            }
+        }
+    };
+    drop(inside);
+    returned(result)
+}
+
+/// statx(2)
+///
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn statx(
+    directory: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mask: c_uint,
+    out: *mut Statx,
+) -> c_int {
+    // SAFETY: the kernel checks all.
+    let ask = |directory: c_int, path: *const c_char| unsafe {
+        call!(SYS_statx, directory, path, flags, mask, out) as c_int
+    };
+    let Some(inside) = Inside::enter() else { return ask(directory, path) };
+    // SAFETY: libc's own contract.
+    let result = match unsafe { subject(directory, path, flags) } {
+        Subject::Kernel => {
+            drop(inside);
+            return ask(directory, path);
+        }
+        Subject::Place(place) => match ask(AT_FDCWD, place.host().as_ptr()) {
+            0 => Ok(0),
+            _ => Err(Errno::last()),
+        },
+        Subject::Device(..) if out.is_null() => Err(Errno::EFAULT),
+        Subject::Device(major, minor) => {
+            log::line(format_args!("statx {directory} = character device {major}:{minor}"));
+            // SAFETY: all zeros are a value; `out` is the caller's.
+            unsafe {
+                let mut answer: Statx = std::mem::zeroed();
+                answer.stx_mask = libc::STATX_BASIC_STATS;
+                answer.stx_mode = MODE as u16;
+                answer.stx_nlink = 1;
+                answer.stx_blksize = 4096;
+                answer.stx_ino = u64::from(major << 8 | minor);
+                (answer.stx_rdev_major, answer.stx_rdev_minor) = (major, minor);
+                out.write(answer);
+            }
+            Ok(0)
+        }
+    };
+    drop(inside);
+    returned(result)
+}
+
+/// The functions of libc that are fstatat(2) with some arguments fixed.
+macro_rules! statuses {
+    ($($name:ident($($argument:ident: $type:ty),*) => $directory:expr, $path:expr, $out:ident, $flags:expr;)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            pub(crate) unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
+                // SAFETY: libc's own contract.
+                unsafe { status_at($directory, $path, $out, $flags) }
+            }
+        )*
+    };
+}
+
+/// libc's structure; its 64-bit twin is the same on x86-64.
+type Out = *mut libc::stat;
+const NOTHING: *const c_char = c"".as_ptr();
+
+statuses! {
+    stat(path: *const c_char, out: Out) => AT_FDCWD, path, out, 0;
+    stat64(path: *const c_char, out: Out) => AT_FDCWD, path, out, 0;
+    lstat(path: *const c_char, out: Out) => AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW;
+    lstat64(path: *const c_char, out: Out) => AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW;
+    fstat(fd: c_int, out: Out) => fd, NOTHING, out, AT_EMPTY_PATH;
+    fstat64(fd: c_int, out: Out) => fd, NOTHING, out, AT_EMPTY_PATH;
+    fstatat(directory: c_int, path: *const c_char, out: Out, flags: c_int) => directory, path, out, flags;
+    fstatat64(directory: c_int, path: *const c_char, out: Out, flags: c_int) => directory, path, out, flags;
+    // glibc before 2.33: the first argument is the structure's version.
+    __xstat(_version: c_int, path: *const c_char, out: Out) => AT_FDCWD, path, out, 0;
+    __xstat64(_version: c_int, path: *const c_char, out: Out) => AT_FDCWD, path, out, 0;
+    __lxstat(_version: c_int, path: *const c_char, out: Out) => AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW;
+    __lxstat64(_version: c_int, path: *const c_char, out: Out) => AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW;
+    __fxstat(_version: c_int, fd: c_int, out: Out) => fd, NOTHING, out, AT_EMPTY_PATH;
+    __fxstat64(_version: c_int, fd: c_int, out: Out) => fd, NOTHING, out, AT_EMPTY_PATH;
+    __fxstatat(_version: c_int, directory: c_int, path: *const c_char, out: Out, flags: c_int) => directory, path, out, flags;
+    __fxstatat64(_version: c_int, directory: c_int, path: *const c_char, out: Out, flags: c_int) => directory, path, out, flags;
+}
