@@ -79,12 +79,12 @@ fn run(options: &Options) -> Result<io::Error, String> {
     let machine = environment::machine(&options.machine, options.kernel)
         .and_then(selvedge_sim::Builder::build)
         .map_err(|error| error.to_string())?;
-    let tree = tree::write(machine.files())
-        .map_err(|error| format!("cannot write the machine's files: {error}"))?;
-    keeper::start(&tree).map_err(|error| {
-        let _ = std::fs::remove_dir_all(&tree);
-        format!("cannot start what removes the machine's files: {error}")
-    })?;
+    let written = |error| format!("cannot write the machine's files: {error}");
+    let tree = tree::unused().map_err(written)?;
+    keeper::start(&tree)
+        .map_err(|error| format!("cannot start what removes the machine's files: {error}"))?;
+    tree::write(&tree, machine.files()).map_err(written)?;
+    keeper::stay(&tree).map_err(written)?;
     let mut preload = library.into_os_string();
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
         preload.push(":");

@@ -1,38 +1,30 @@
 //! The machine's sysfs and /dev as a folder.
-#![expect(unsafe_code, reason = "mkdtemp")]
 
 use selvedge_sim::Entry;
 use std::collections::BTreeMap;
-use std::ffi::{CString, OsString};
-use std::fs::{Permissions, set_permissions};
+use std::collections::hash_map::RandomState;
+use std::fs::{DirBuilder, OpenOptions, Permissions, set_permissions};
+use std::hash::{BuildHasher, Hasher};
 use std::io;
-use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// Writes the files into a new folder. A device node becomes a file that holds its numbers.
-pub(crate) fn write(files: &BTreeMap<String, Entry>) -> io::Result<PathBuf> {
-    let tree = folder()?;
-    let written = fill(&tree, files);
-    if written.is_err() {
-        let _ = std::fs::remove_dir_all(&tree);
-    }
-    written.map(|()| tree)
+/// The file whose lock every process on the machine holds, by a descriptor that it inherits.
+pub(crate) const LOCK: &str = ".lock";
+
+/// A folder that does not exist yet. Without links in its path, because paths are compared with it.
+pub(crate) fn unused() -> io::Result<PathBuf> {
+    let number = RandomState::new().build_hasher().finish();
+    Ok(std::env::temp_dir().canonicalize()?.join(format!("selvedge-machine-{number:016x}")))
 }
 
-fn folder() -> io::Result<PathBuf> {
-    // Without links, because paths are compared with it.
-    let template = std::env::temp_dir().canonicalize()?.join("selvedge-machine-XXXXXX");
-    let mut template = CString::new(template.into_os_string().into_vec())?.into_bytes_with_nul();
-    // SAFETY: a C string that mkdtemp writes into, within its length.
-    if unsafe { libc::mkdtemp(template.as_mut_ptr().cast()) }.is_null() {
-        return Err(io::Error::last_os_error());
-    }
-    template.pop();
-    let folder = PathBuf::from(OsString::from_vec(template));
+/// Makes the folder, with the file to lock and the machine's files. A device node becomes a file that holds its
+/// numbers.
+pub(crate) fn write(tree: &Path, files: &BTreeMap<String, Entry>) -> io::Result<()> {
     // Programs that give up root are still on the machine.
-    set_permissions(&folder, Permissions::from_mode(0o755))?;
-    Ok(folder)
+    DirBuilder::new().mode(0o755).create(tree)?;
+    OpenOptions::new().write(true).create_new(true).open(tree.join(LOCK))?;
+    fill(tree, files)
 }
 
 fn fill(tree: &Path, files: &BTreeMap<String, Entry>) -> io::Result<()> {

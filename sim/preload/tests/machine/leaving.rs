@@ -1,0 +1,73 @@
+//! What `simrun` leaves behind, and says.
+
+use crate::{folder, is_on_machine, simrun};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The entries of a folder, once there are `count`, or after a while.
+fn entries(folder: &Path, count: usize) -> Vec<std::ffi::OsString> {
+    let start = Instant::now();
+    loop {
+        let names: Vec<_> =
+            folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        if names.len() == count || start.elapsed() > Duration::from_secs(20) {
+            return names;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn nothing_is_left_behind() {
+    if is_on_machine() {
+        return;
+    }
+    let folder = folder("left");
+    let mut command = simrun("gfx1151");
+    let status = command.env("TMPDIR", &folder).args(["cat", "/sys/class/kfd/kfd/dev"]).status();
+    assert!(status.unwrap().success());
+    assert!(entries(&folder, 0).is_empty());
+    // A program that is killed, too.
+    let mut command = simrun("gfx1151");
+    let mut killed = command.env("TMPDIR", &folder).args(["sleep", "100"]).spawn().unwrap();
+    assert_eq!(entries(&folder, 1).len(), 1);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert!(entries(&folder, 0).is_empty());
+    // What a program leaves running keeps the machine.
+    let mut command = simrun("gfx1151");
+    let script = "(sleep 1; cat /sys/class/kfd/kfd/dev) & exit 0";
+    let output = command.env("TMPDIR", &folder).args(["sh", "-c", script]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "235:0\n");
+    assert!(entries(&folder, 0).is_empty());
+}
+
+#[test]
+fn exit_codes() {
+    if is_on_machine() {
+        return;
+    }
+    let code = |machine: &str, program: &[&str]| simrun(machine).args(program).output().unwrap();
+    assert_eq!(code("gfx1151", &["sh", "-c", "exit 7"]).status.code(), Some(7));
+    assert_eq!(code("gfx1151", &["no-such-program"]).status.code(), Some(127));
+    let unknown = code("gfx9999", &["true"]);
+    assert_eq!(unknown.status.code(), Some(125));
+    assert!(String::from_utf8(unknown.stderr).unwrap().contains("gfx9999"));
+}
+
+#[test]
+fn the_record_has_a_line_for_each_call() {
+    if is_on_machine() {
+        return;
+    }
+    let log = folder("record").join("calls");
+    let program = ["sh", "-c", "cat /sys/class/kfd/kfd/dev; exec 7<>/dev/kfd; exec 7>&-"];
+    let output = simrun("gfx1151").arg("--log").arg(&log).args(program).output().unwrap();
+    assert!(output.status.success());
+    let text = std::fs::read_to_string(log).unwrap();
+    for line in ["open /sys/class/kfd/kfd/dev", "machine gfx1151, KFD 1.18", "open /dev/kfd"] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let (process, _) = text.split_once('.').unwrap();
+    assert!(process.parse::<u32>().is_ok());
+}
