@@ -5,6 +5,7 @@ use crate::descriptors::{self, Owner, owner};
 use crate::inside::{Inside, returned};
 use crate::log::{self, Outcome};
 use crate::raw::{self, call};
+use crate::symbols::{Original, original};
 use crate::{arguments, state};
 use selvedge_sys::{Errno, System};
 use std::ffi::{c_int, c_uint, c_ulong, c_void};
@@ -96,14 +97,25 @@ pub(crate) extern "C" fn dup3(fd: c_int, copy: c_int, flags: c_int) -> c_int {
     result
 }
 
-/// fcntl(2), whose last argument is a number or an address.
+pub(crate) type Fcntl = unsafe extern "C" fn(c_int, c_int, usize) -> c_int;
+
+original! {
+    static FCNTL: Fcntl = c"fcntl";
+}
+
+/// fcntl(2), whose last argument is a number or an address. libc's does more than the system call for F_GETOWN.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
-    let result = raw::fcntl(fd, command, argument);
     if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
-        copied(fd, result);
+        let copy = raw::fcntl(fd, command, argument);
+        copied(fd, copy);
+        return copy;
     }
-    result
+    match FCNTL.get() {
+        // SAFETY: libc's own contract.
+        Some(function) => unsafe { function(fd, command, argument) },
+        None => raw::fcntl(fd, command, argument),
+    }
 }
 
 #[unsafe(no_mangle)]

@@ -9,10 +9,12 @@ use crate::symbols::{Original, original};
 use libc::{AT_FDCWD, DIR, dirent};
 use std::ffi::{c_char, c_int};
 
-type Opendir = unsafe extern "C" fn(*const c_char) -> *mut DIR;
-type Filter = Option<unsafe extern "C" fn(*const dirent) -> c_int>;
-type Order = Option<unsafe extern "C" fn(*mut *const dirent, *mut *const dirent) -> c_int>;
-type Scandir = unsafe extern "C" fn(*const c_char, *mut *mut *mut dirent, Filter, Order) -> c_int;
+pub(crate) type Opendir = unsafe extern "C" fn(*const c_char) -> *mut DIR;
+pub(crate) type Filter = Option<unsafe extern "C" fn(*const dirent) -> c_int>;
+pub(crate) type Order =
+    Option<unsafe extern "C" fn(*mut *const dirent, *mut *const dirent) -> c_int>;
+pub(crate) type Scandir =
+    unsafe extern "C" fn(*const c_char, *mut *mut *mut dirent, Filter, Order) -> c_int;
 
 original! {
     static OPENDIR: Opendir = c"opendir";

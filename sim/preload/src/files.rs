@@ -115,7 +115,7 @@ opens! {
 /// creat(2)
 const CREATE: c_int = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC;
 
-type Fopen = unsafe extern "C" fn(*const c_char, *const c_char) -> *mut FILE;
+pub(crate) type Fopen = unsafe extern "C" fn(*const c_char, *const c_char) -> *mut FILE;
 
 /// fopen(3): libc's, of the file that stands for the machine's.
 ///
@@ -138,6 +138,12 @@ unsafe fn open_stream(
         // SAFETY: the caller's promise.
         return unsafe { fopen(path, mode) };
     };
+    // SAFETY: the caller's promise.
+    let mode_text = unsafe { CStr::from_ptr(mode) }.to_bytes();
+    if mode_text.first() != Some(&b'r') || mode_text.contains(&b'+') {
+        set_errno(libc::EACCES);
+        return std::ptr::null_mut();
+    }
     if let Place::Device(device) = &place {
         // libc would close the descriptor without asking us.
         eprintln!("simulated machine: not modelled: fopen of {}", device.path);

@@ -131,7 +131,7 @@ unsafe extern "C" fn __readlink_chk(
     unsafe { read_link(AT_FDCWD, path, buffer, size) }
 }
 
-type Realpath = unsafe extern "C" fn(*const c_char, *mut c_char) -> *mut c_char;
+pub(crate) type Realpath = unsafe extern "C" fn(*const c_char, *mut c_char) -> *mut c_char;
 
 original! {
     static REALPATH: Realpath = c"realpath";

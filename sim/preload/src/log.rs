@@ -1,7 +1,8 @@
 //! The record of calls: one line each, written by one write(2) to a file opened for appending.
 #![expect(unsafe_code, reason = "opens a file by a system call")]
 
-use crate::{environment, raw};
+use crate::raw;
+use crate::state::settings;
 use selvedge_sys::Errno;
 use std::ffi::{CString, c_int};
 use std::fmt::{self, Display};
@@ -15,7 +16,7 @@ static FILE: OnceLock<Option<c_int>> = OnceLock::new();
 
 fn file() -> Option<c_int> {
     *FILE.get_or_init(|| {
-        let path = CString::new(std::env::var_os(environment::LOG)?.into_vec()).ok()?;
+        let path = CString::new(settings().log.clone()?.into_vec()).ok()?;
         let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
         // SAFETY: a C string.
         let fd = unsafe { raw::openat(libc::AT_FDCWD, path.as_ptr(), flags, 0o644) };

@@ -65,7 +65,7 @@ impl Mapping {
 
 impl fmt::Display for Mapping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Mapping { address, length, protection, flags, fd, offset } = self;
+        let Mapping { address, length, protection, flags, fd, offset } = *self;
         write!(f, "{fd} at {address:p} length {length:#x} ")?;
         write!(f, "protection {protection:#x} flags {flags:#x} offset {offset:#x}")
     }

@@ -5,10 +5,10 @@
 //! a file that holds its numbers.
 #![expect(unsafe_code, reason = "reads C strings")]
 
-use crate::{environment, raw};
+use crate::raw;
+use crate::state::settings;
 use std::ffi::{CStr, CString, OsString, c_char, c_int};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::sync::OnceLock;
 
 /// Files and folders that the machine answers for, with all below them; of those that end in a colon or are `pci`,
 /// with all whose names begin so. What the host has there does not exist on the machine.
@@ -65,9 +65,7 @@ impl Place {
 
 /// The folder of the machine's files, without a slash at its end.
 pub(crate) fn tree() -> Option<&'static [u8]> {
-    static TREE: OnceLock<Option<OsString>> = OnceLock::new();
-    let tree = TREE.get_or_init(|| std::env::var_os(environment::TREE));
-    tree.as_deref().map(OsStrExt::as_bytes)
+    settings().tree.as_deref().map(OsStrExt::as_bytes)
 }
 
 /// The part of a path that lies in the machine's folder: the path on the machine.
@@ -85,28 +83,24 @@ pub(crate) unsafe fn find(directory: c_int, path: *const c_char) -> Option<Place
     }
     // SAFETY: the caller's promise.
     let path = unsafe { CStr::from_ptr(path) }.to_bytes();
-    let path = match path.first()? {
-        b'/' if is_likely(path) || is_odd(path) => path.to_vec(),
-        b'/' => return None,
-        _ if directory == libc::AT_FDCWD => return None,
+    match path.first()? {
+        // Allocates nothing for what is not the machine's: signal handlers and forked children open files, too.
+        b'/' if is_odd(path) => place(path.to_vec()),
+        b'/' if is_ours(path) => place(path.to_vec()),
+        b'/' => None,
+        _ if directory == libc::AT_FDCWD => None,
         _ => {
             let mut buffer = [0; libc::PATH_MAX as usize];
             let base = within_tree(descriptor_path(directory, &mut buffer)?)?;
-            [base, b"/", path].concat()
+            place([base, b"/", path].concat())
         }
-    };
-    place(path)
+    }
 }
 
 /// The path behind a descriptor.
 fn descriptor_path(fd: c_int, buffer: &mut [u8]) -> Option<&[u8]> {
     let link = CString::new(format!("/proc/self/fd/{fd}")).ok()?;
     raw::readlink(&link, buffer).map(|length| &buffer[..length])
-}
-
-/// Whether a path can be one of the machine's, as it is written.
-fn is_likely(path: &[u8]) -> bool {
-    [b"/sys".as_slice(), b"/dev", b"/proc/mod"].iter().any(|start| path.starts_with(start))
 }
 
 /// Whether a path is written in another way than the shortest.

@@ -2,12 +2,13 @@
 #![expect(unsafe_code, reason = "a pointer to what is never freed")]
 
 use crate::inside::Inside;
-use crate::{descriptors, environment, log, raw};
+use crate::{descriptors, environment, log, raw, symbols};
 use selvedge_sim::Process;
 use selvedge_sys::{Errno, fork};
+use std::ffi::OsString;
 use std::io::Write as _;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// The machine as this process sees it.
 #[derive(Debug)]
@@ -31,6 +32,27 @@ extern "C" fn start() {
     let _inside = Inside::enter();
     // Registers what tells forked children.
     fork::generation();
+    log::is_on();
+    symbols::find();
+}
+
+/// What the environment said when the program started.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    boards: String,
+    kfd_minor: Option<u32>,
+    pub(crate) tree: Option<OsString>,
+    pub(crate) log: Option<OsString>,
+}
+
+pub(crate) fn settings() -> &'static Settings {
+    static SETTINGS: OnceLock<Settings> = OnceLock::new();
+    SETTINGS.get_or_init(|| Settings {
+        boards: std::env::var(environment::MACHINE).unwrap_or_default(),
+        kfd_minor: std::env::var(environment::KFD_MINOR).ok().and_then(|text| text.parse().ok()),
+        tree: std::env::var_os(environment::TREE),
+        log: std::env::var_os(environment::LOG),
+    })
 }
 
 /// The machine, if this process has had to do with it.
@@ -59,11 +81,10 @@ pub(crate) fn get() -> Result<&'static State, Errno> {
 }
 
 fn make() -> Result<State, Errno> {
-    let boards = std::env::var(environment::MACHINE).unwrap_or_default();
-    let minor = std::env::var(environment::KFD_MINOR).ok().and_then(|minor| minor.parse().ok());
+    let Settings { boards, kfd_minor: minor, .. } = settings();
     let built = minor
         .ok_or_else(|| format!("{} names no version", environment::KFD_MINOR))
-        .and_then(|minor| environment::machine(&boards, minor).map_err(|error| error.to_string()))
+        .and_then(|minor| environment::machine(boards, minor).map_err(|error| error.to_string()))
         .map(|builder| if is_root() { builder.privileged() } else { builder })
         .and_then(|builder| builder.build().map_err(|error| error.to_string()));
     let machine = built.map_err(|error| {

@@ -43,7 +43,7 @@ impl<F: Copy> Original<F> {
 macro_rules! original {
     ($(static $name:ident: $type:ty = $symbol:literal;)*) => {
         // SAFETY: the types are those of libc's headers.
-        $(static $name: Original<$type> = unsafe { Original::new($symbol) };)*
+        $(pub(crate) static $name: Original<$type> = unsafe { Original::new($symbol) };)*
     };
 }
 pub(crate) use original;
@@ -78,6 +78,16 @@ fn look_up(handle: *mut c_void, name: *const c_char) -> *mut c_void {
 /// The function of this name that comes after ours.
 fn next(name: &CStr) -> *mut c_void {
     look_up(libc::RTLD_NEXT, name.as_ptr())
+}
+
+/// Finds all of libc's functions, which a forked child cannot do.
+pub(crate) fn find() {
+    crate::control::FCNTL.get();
+    crate::directories::OPENDIR.get();
+    crate::directories::SCANDIR.get();
+    crate::files::FOPEN.get();
+    crate::files::FOPEN64.get();
+    crate::links::REALPATH.get();
 }
 
 /// dlsym(3) of a handle that stands for a library.

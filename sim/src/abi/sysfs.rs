@@ -11,9 +11,10 @@ use std::path::Path;
 pub(crate) const DRM_MAJOR: u32 = 226;
 /// Major number of `/dev/kfd`: any that the kernel has to spare.
 pub(crate) const KFD_MAJOR: u32 = 235;
-/// Hardware ids of IP discovery (soc15_hw_ip.h): `GC_HWID`, `SDMA0_HWID`.
+/// Hardware ids of IP discovery (soc15_hw_ip.h): `GC_HWID`, `SDMA0_HWID`, `NBIF_HWID`.
 const HWID_GC: u32 = 11;
 const HWID_SDMA: u32 = 42;
+const HWID_NBIF: u32 = 108;
 /// Links in a path that are followed (`MAXSYMLINKS`, include/linux/namei.h).
 const MAX_LINKS: usize = 40;
 
@@ -54,10 +55,12 @@ pub(crate) struct Files {
     entries: BTreeMap<String, Entry>,
 }
 
-/// The path from a directory to another place, as sysfs writes its links.
+/// The path from a directory to another place, by way of that place's parent, as sysfs writes its links (fs/kernfs/symlink.c,
+/// `kernfs_get_target_path`).
 fn relative(directory: &str, target: &str) -> String {
     let (from, to) = (components(directory), components(target));
-    let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let parent = &to[..to.len().saturating_sub(1)];
+    let common = from.iter().zip(parent).take_while(|(a, b)| a == b).count();
     let up = std::iter::repeat_n("..", from.len() - common);
     up.chain(to[common..].iter().copied()).collect::<Vec<_>>().join("/")
 }
@@ -142,6 +145,7 @@ impl Files {
         self.link(&format!("/sys/bus/pci/devices/{slot}"), &device);
         self.link(&format!("/sys/bus/pci/drivers/amdgpu/{slot}"), &device);
         self.block(&device, HWID_GC, 1, board.gc_version);
+        self.block(&device, HWID_NBIF, 1, board.nbif_version);
         self.block(&device, HWID_SDMA, board.sdma_engines, board.sdma_version);
 
         let node = format!("{device}/drm/renderD{minor}");

@@ -1,4 +1,5 @@
 //! The thread of a queue.
+#![expect(unsafe_code, reason = "signal masks")]
 
 use super::Host;
 use crate::shader::host_float;
@@ -8,8 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
-/// Starts a thread that calculates as a fresh one would, whatever the caller's thread is set to. Should `work`
-/// panic, `host` is told.
+/// Starts a thread that calculates as a fresh one would, whatever the caller's thread is set to, and on which no handlers
+/// of the program's signals run. Should `work` panic, `host` is told.
 ///
 /// # Errors
 /// When the operating system has no thread left.
@@ -18,6 +19,7 @@ pub(super) fn spawn(
     host: Arc<dyn Host>,
     work: impl FnOnce() + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
+    let _blocked = Blocked::new();
     Builder::new().name(name).spawn(move || {
         // Threads start with the rounding mode of the one that makes them.
         host_float::reset();
@@ -28,6 +30,34 @@ pub(super) fn spawn(
     })
 }
 
+/// While it lives, signals to this thread wait, and threads that are made have them blocked for good: all but those
+/// that the thread's own instructions raise.
+struct Blocked(libc::sigset_t);
+
+impl Blocked {
+    fn new() -> Blocked {
+        // SAFETY: sets of the thread's own; all zeros are one.
+        unsafe {
+            let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+            libc::sigfillset(&raw mut all);
+            for own in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL] {
+                libc::sigdelset(&raw mut all, own);
+            }
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+            Blocked(before)
+        }
+    }
+}
+
+impl Drop for Blocked {
+    fn drop(&mut self) {
+        // SAFETY: the set that was there before.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut())
+        };
+    }
+}
+
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic")
@@ -35,10 +65,27 @@ fn message(panic: &(dyn Any + Send)) -> &str {
 
 #[cfg(test)]
 mod tests {
-    #![expect(unsafe_code, reason = "looks at and sets the rounding mode of the thread")]
-
     use super::*;
     use std::arch::asm;
+
+    #[test]
+    fn signals_stay_with_the_program() {
+        let (send, receive) = std::sync::mpsc::channel();
+        let blocked = |signal: i32| {
+            // SAFETY: asks for the thread's own set.
+            unsafe {
+                let mut set = std::mem::zeroed();
+                libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut set);
+                libc::sigismember(&raw const set, signal) == 1
+            }
+        };
+        let signals = [libc::SIGINT, libc::SIGPROF, libc::SIGSEGV];
+        let work = move || send.send(signals.map(blocked)).unwrap();
+        let host = Arc::new(crate::cp::tests::Recorder::default());
+        spawn("test".to_owned(), host, work).unwrap().join().unwrap();
+        assert_eq!(receive.recv().unwrap(), [true, true, false]);
+        assert!(!blocked(libc::SIGINT));
+    }
 
     fn mxcsr() -> u32 {
         let mut value = 0u32;

@@ -41,6 +41,8 @@ pub struct Board {
     pub family: u32,
     /// Graphics core: major, minor, revision.
     pub gc_version: (u8, u8, u8),
+    /// Bus interface (NBIO, NBIF): major, minor, revision (amdgpu_discovery.c, `amdgpu_discovery_set_ip_blocks`).
+    pub nbif_version: (u8, u8, u8),
     /// SDMA: major, minor, revision.
     pub sdma_version: (u8, u8, u8),
     /// SDMA engines.
@@ -129,6 +131,12 @@ impl Board {
         (2 << 48, (2 << 48) | 0xffff_ffff)
     }
 
+    /// Whether the MES firmware schedules queues, as on gfx11 and gfx12 (amdgpu_discovery.c,
+    /// `amdgpu_discovery_set_mes_ip_blocks`). Before, the driver does, with firmware that looks at doorbells.
+    pub fn has_mes(&self) -> bool {
+        self.gpu.gfx_target_version >= 110_000
+    }
+
     /// Whether what is asked for as VRAM is in truth system memory (amdgpu_amdkfd_gpuvm.c; `apu_prefer_gtt` in newer
     /// kernels).
     pub fn vram_is_gtt(&self, kernel: &Kernel) -> bool {
@@ -160,6 +168,8 @@ impl ContextSave {
         const LDS: u32 = 0x1_0000;
         const HARDWARE_REGISTERS: u32 = 0x1000;
         const HEADER: u32 = 40;
+        /// What gfx10 can have at most.
+        const GFX10_CONTROL_STACK: u32 = 0x7000;
         let vgpr = match board.gpu.gfx_target_version {
             110000 | 110001 | 120000 | 120001 => 0x6_0000,
             110501 => kernel.gfx1151_vgpr_bytes,
@@ -173,7 +183,10 @@ impl ContextSave {
             _ => (cus * 32, 12),
         };
         let wave_data = (cus * (vgpr + SGPR + LDS + HARDWARE_REGISTERS)).next_multiple_of(4096);
-        let control_stack = (HEADER + waves * control_bytes + 8).next_multiple_of(4096);
+        let mut control_stack = (HEADER + waves * control_bytes + 8).next_multiple_of(4096);
+        if board.gpu.gfx_target_version / 10000 == 10 {
+            control_stack = control_stack.min(GFX10_CONTROL_STACK);
+        }
         let debug = (waves * 32).next_multiple_of(64);
         ContextSave { control_stack, total: control_stack + wave_data, debug }
     }
@@ -195,6 +208,20 @@ mod tests {
             sizes,
             ContextSave { control_stack: 0xa000, total: 0x2be_a000, debug: 0x1_8000 }
         );
+        // What the kernel's own function gave for boards of the same shape.
+        let mut same = 0;
+        let golden = include_str!("../../../tests/data/topology/save_area.txt");
+        for line in golden.lines().filter(|line| !line.starts_with('#')) {
+            let (name, numbers) = line.split_once(' ').unwrap();
+            let numbers: Vec<u32> = numbers.split(' ').map(|n| n.parse().unwrap()).collect();
+            let board = super::super::by_name(name).filter(|board| board.simds() == numbers[1]);
+            let Some(board) = board else { continue };
+            let sizes = ContextSave::of(&board, &kernel);
+            let ours = [sizes.total, sizes.control_stack, sizes.debug];
+            assert_eq!(ours, numbers[6..9], "{name}");
+            same += 1;
+        }
+        assert_eq!(same, 6);
         let older = Kernel::with_kfd_minor(14).unwrap();
         assert_eq!(ContextSave::of(&gfx1151(), &older).total, 0x4000 + 32 * 0x5_5000);
     }

@@ -86,9 +86,8 @@ fn buffer(vm: &AddressSpace, svm: &Ranges, address: u64, bytes: u64) -> Result<u
     }
 }
 
-/// The scheduler's firmware polls the write pointer through the GART: the buffer must be the queue's own
-/// device's (`init_user_queue`) and is pinned (`amdgpu_amdkfd_map_gtt_bo_to_gart`), which the process's own
-/// pages cannot be.
+/// The MES polls the write pointer through the GART: the buffer must be the queue's own device's
+/// (`init_user_queue`) and is pinned (`amdgpu_amdkfd_map_gtt_bo_to_gart`), which the process's own pages cannot be.
 fn check_write_pointer(state: &State, gpu: usize, page: u64) -> Result<(), Errno> {
     let buffers = state.devices.iter().flat_map(|device| device.buffers.values());
     let buffer = buffers.into_iter().find(|a| a.va == page && a.is_mapped_on(gpu));
@@ -154,6 +153,7 @@ impl KfdProcess {
             let page = args.write_pointer_address & !(PAGE - 1);
             return match vm.mapping_of(page) {
                 Some((_, PAGE)) => Ok(Vec::new()),
+                _ if !self.machine.gpus[gpu].board.has_mes() => Ok(Vec::new()),
                 _ => Err(Errno::EINVAL),
             };
         }
@@ -230,7 +230,9 @@ impl KfdProcess {
             return Err(Errno::ENOSPC);
         }
         let id = (0..MAX_QUEUES).find(|id| !state.queues.contains_key(id)).ok_or(Errno::ENOMEM)?;
-        check_write_pointer(state, gpu, args.write_pointer_address & !(PAGE - 1))?;
+        if board.has_mes() {
+            check_write_pointer(state, gpu, args.write_pointer_address & !(PAGE - 1))?;
+        }
         let on_engine = |wanted| {
             self.sdma_queue(gpu, wanted)
                 .map(|(engine, queue)| (QueueKind::Sdma(engine), Some(queue)))
