@@ -137,8 +137,8 @@ impl QueueError {
     /// hears of, for a hang, and for a bad SDMA packet.
     ///
     /// Linux takes the code of a bad PM4 packet from the interrupt (source 183) as it does for AQL
-    /// (kfd_int_process_v9.c and v11.c, `KFD_DEBUG_CP_BAD_OP_ECODE`, `KFD_CTXID0_CP_BAD_OP_ECODE`). Which one firmware puts
-    /// there is in no public source; here it is that of a packet that is not supported.
+    /// (kfd_int_process_v9.c and v11.c, `KFD_DEBUG_CP_BAD_OP_ECODE`, `KFD_CTXID0_CP_BAD_OP_ECODE`). Which one firmware
+    /// puts there is in no public source; here it is that of a packet that is not supported.
     pub fn exception(&self) -> Option<u32> {
         Some(match self {
             QueueError::Scratch { .. } | QueueError::Hang(_) | QueueError::SdmaPacket(_) => {

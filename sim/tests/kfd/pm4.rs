@@ -168,6 +168,28 @@ fn a_bad_packet_is_an_exception_of_the_queue() {
     rig.destroy(pm4.queue);
 }
 
+/// No compute unit has so much LDS: the dispatch never starts, and Linux resets the GPU.
+#[test]
+fn a_dispatch_that_fits_nowhere_hangs() {
+    let rig = Rig::new("gfx1100", 18);
+    let event = rig.create_event(uapi::EVENT_HW_EXCEPTION, 0);
+    let memory = rig.buffer(gtt(), PAGE);
+    let [code, high] = halves(memory.va >> 8);
+    let mut pm4 = Pm4::new(&rig);
+    #[rustfmt::skip]
+    pm4.submit(&[
+        0xc002_7600, 0x20c, code, high,
+        0xc002_7600, 0x212, 0, 129 << 15,
+        0xc003_7600, 0x207, 32, 1, 1,
+        0xc003_1500, 1, 1, 1, 0x8005,
+    ]);
+    let (data, outcome) = rig.wait(uapi::EventData::new(event, 0), 10_000);
+    assert_eq!((outcome, data.hw_exception().memory_lost), (uapi::WAIT_RESULT_COMPLETE, 1));
+    let refusals = rig.machine.refusals();
+    assert!(refusals[0].contains("after a hang: group segment of 66048 bytes"), "{refusals:?}");
+    rig.destroy(pm4.queue);
+}
+
 /// A ring of a page takes more than it holds, one submission after the other.
 #[test]
 fn rings_wrap() {

@@ -1,7 +1,7 @@
 //! DISPATCH_DIRECT, DISPATCH_INDIRECT: from the COMPUTE_* registers to a launch.
 //!
-//! The command processor fills nothing in: LDS size, trap handler bit and privilege are what the packets wrote. It looks
-//! at nothing either: what cannot be placed on a compute unit waits for ever.
+//! The command processor fills nothing in: LDS size, trap handler bit and privilege are what the packets wrote. It
+//! looks at nothing either: what cannot be placed on a compute unit waits for ever.
 
 use super::registers::Registers;
 use super::{Context, Next, Operation};
