@@ -150,21 +150,10 @@ fn one_of_two_buffers() {
     pm4.buffer(second, &count(DATA + 12));
     pm4.rig.write_u64(DATA, 1 << 40);
     for (mode, reference, expected) in [(1, 1 << 8, [1, 0]), (1, 0, [1, 0]), (2, 0, [1, 1])] {
+        #[rustfmt::skip]
         pm4.run(&[
-            0xc00c_3f00,
-            mode | 3 << 8,
-            low(DATA),
-            high(DATA),
-            0,
-            u32::MAX,
-            0,
-            reference,
-            low(BUFFERS),
-            0,
-            9,
-            low(second),
-            0,
-            9,
+            0xc00c_3f00, mode | 3 << 8, low(DATA), high(DATA), 0, u32::MAX, 0, reference,
+            low(BUFFERS), high(BUFFERS), 9, low(second), high(second), 9,
         ]);
         assert_eq!([8, 12].map(|at| pm4.rig.read_u32(DATA + at)), expected);
     }

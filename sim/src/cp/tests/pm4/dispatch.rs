@@ -13,78 +13,30 @@ const RSRC2: u32 = 4 << 1 | 1 << 7;
 /// Every lane adds 1 to the dword at the first argument plus 4 × its number:
 /// s_load_b64 s[2:3], s[0:1], 0x0; v_lshlrev_b32 v1, 2, v0; v_mov_b32 v2, 1; s_waitcnt lgkmcnt(0);
 /// global_atomic_add_u32 v1, v2, s[2:3]; s_waitcnt_vscnt null, 0x0; s_endpgm
+#[rustfmt::skip]
 const COUNT: &[u32] = &[
-    0xf404_0080,
-    0xf800_0000,
-    0x3002_0082,
-    0x7e04_0281,
-    0xbf89_fc07,
-    0xdcd6_0000,
-    0x0002_0201,
-    0xbc7c_0000,
+    0xf404_0080, 0xf800_0000, 0x3002_0082, 0x7e04_0281, 0xbf89_fc07, 0xdcd6_0000, 0x0002_0201, 0xbc7c_0000,
     0xbfb0_0000,
 ];
 
 /// A dispatch, dword by dword as tinygrad writes it on gfx11.5 (pm4/tests/data/packets, sequences.txt, `dispatch`), but
 /// for addresses, sizes and registers.
-fn dispatch(workgroups: [u32; 3], workgroup: [u32; 3], initiator: u32) -> Vec<u32> {
+#[rustfmt::skip]
+fn dispatch([x, y, z]: [u32; 3], workgroup: [u32; 3], initiator: u32) -> Vec<u32> {
     let code = PROGRAM >> 8;
     vec![
-        0xc006_5800,
-        0,
-        0xffff_ffff,
-        0xffff_ffff,
-        0,
-        0,
-        0,
-        0x3f0,
-        0xc002_7600,
-        0x20c,
-        low(code),
-        high(code),
-        0xc002_7600,
-        0x212,
-        RSRC1,
-        RSRC2,
-        0xc001_7600,
-        0x228,
-        0x10,
-        0xc001_7600,
-        0x218,
-        0,
-        0xc002_7600,
-        0x210,
-        0,
-        0,
-        0xc003_7600,
-        0x21b,
-        0,
-        0,
-        0,
-        0xc002_7600,
-        0x240,
-        low(DATA),
-        high(DATA),
-        0xc001_7600,
-        0x215,
-        0,
-        0xc008_7600,
-        0x204,
-        0,
-        0,
-        0,
-        workgroup[0],
-        workgroup[1],
-        workgroup[2],
-        0,
-        0,
-        0xc003_1500,
-        workgroups[0],
-        workgroups[1],
-        workgroups[2],
-        initiator,
-        0xc000_4600,
-        0x407,
+        0xc006_5800, 0, 0xffff_ffff, 0xffff_ffff, 0, 0, 0, 0x3f0,
+        0xc002_7600, 0x20c, low(code), high(code),
+        0xc002_7600, 0x212, RSRC1, RSRC2,
+        0xc001_7600, 0x228, 0x10,
+        0xc001_7600, 0x218, 0,
+        0xc002_7600, 0x210, 0, 0,
+        0xc003_7600, 0x21b, 0, 0, 0,
+        0xc002_7600, 0x240, low(DATA), high(DATA),
+        0xc001_7600, 0x215, 0,
+        0xc008_7600, 0x204, 0, 0, 0, workgroup[0], workgroup[1], workgroup[2], 0, 0,
+        0xc003_1500, x, y, z, initiator,
+        0xc000_4600, 0x407,
     ]
 }
 
@@ -189,72 +141,24 @@ fn waves_of_64() {
 }
 
 /// The same kernel of other generations (llvm-mc-19; gfx90a and gfx12 have x in the low 10 bits of v0).
+#[rustfmt::skip]
 const COUNTS: [(&str, u32, &[u32]); 4] = [
-    (
-        "gfx906",
-        90_006,
-        &[
-            0xc006_0080,
-            0x0000_0000,
-            0x2402_0082,
-            0x7e04_0281,
-            0xbf8c_c07f,
-            0xdd08_8000,
-            0x0002_0201,
-            0xbf8c_0f70,
-            0xbf81_0000,
-        ],
-    ),
-    (
-        "gfx90a",
-        90_010,
-        &[
-            0xc006_0080,
-            0x0000_0000,
-            0x2602_00ff,
-            0x0000_03ff,
-            0x2402_0282,
-            0x7e04_0281,
-            0xbf8c_c07f,
-            0xdd08_8000,
-            0x0002_0201,
-            0xbf8c_0f70,
-            0xbf81_0000,
-        ],
-    ),
-    (
-        "gfx1030",
-        100_300,
-        &[
-            0xf404_0080,
-            0xfa00_0000,
-            0x3402_0082,
-            0x7e04_0281,
-            0xbf8c_c07f,
-            0xdcc8_8000,
-            0x0002_0201,
-            0xbbfd_0000,
-            0xbf81_0000,
-        ],
-    ),
-    (
-        "gfx1201",
-        120_001,
-        &[
-            0xf400_2080,
-            0xf800_0000,
-            0x3602_00ff,
-            0x0000_03ff,
-            0x3002_0282,
-            0x7e04_0281,
-            0xbfc7_0000,
-            0xee0d_4002,
-            0x0100_0000,
-            0x0000_0001,
-            0xbfc1_0000,
-            0xbfb0_0000,
-        ],
-    ),
+    ("gfx906", 90_006, &[
+        0xc006_0080, 0x0000_0000, 0x2402_0082, 0x7e04_0281, 0xbf8c_c07f, 0xdd08_8000, 0x0002_0201,
+        0xbf8c_0f70, 0xbf81_0000,
+    ]),
+    ("gfx90a", 90_010, &[
+        0xc006_0080, 0x0000_0000, 0x2602_00ff, 0x0000_03ff, 0x2402_0282, 0x7e04_0281, 0xbf8c_c07f,
+        0xdd08_8000, 0x0002_0201, 0xbf8c_0f70, 0xbf81_0000,
+    ]),
+    ("gfx1030", 100_300, &[
+        0xf404_0080, 0xfa00_0000, 0x3402_0082, 0x7e04_0281, 0xbf8c_c07f, 0xdcc8_8000, 0x0002_0201,
+        0xbbfd_0000, 0xbf81_0000,
+    ]),
+    ("gfx1201", 120_001, &[
+        0xf400_2080, 0xf800_0000, 0x3602_00ff, 0x0000_03ff, 0x3002_0282, 0x7e04_0281, 0xbfc7_0000,
+        0xee0d_4002, 0x0100_0000, 0x0000_0001, 0xbfc1_0000, 0xbfb0_0000,
+    ]),
 ];
 
 /// Where generations differ: ACQUIRE_MEM's length, RSRC3's address, sizes of waves.
@@ -291,21 +195,10 @@ fn every_generation_dispatches() {
 /// Every lane stores 77 to scratch and what it loads from there to its dword of the result: s_load_b64 s[2:3], s[0:1],
 /// 0x0; v_lshlrev_b32 v1, 2, v0; v_mov_b32 v2, 77; scratch_store_b32 off, v2, off offset:4; s_waitcnt_vscnt null, 0x0;
 /// scratch_load_b32 v3, off, off offset:4; s_waitcnt vmcnt(0) lgkmcnt(0); global_store_b32 v1, v3, s[2:3]; s_endpgm
+#[rustfmt::skip]
 const SCRATCH: &[u32] = &[
-    0xf404_0080,
-    0xf800_0000,
-    0x3002_0082,
-    0x7e04_02ff,
-    0x0000_004d,
-    0xdc69_0004,
-    0x007c_0200,
-    0xbc7c_0000,
-    0xdc51_0004,
-    0x037c_0000,
-    0xbf89_0007,
-    0xdc6a_0000,
-    0x0002_0301,
-    0xbfb0_0000,
+    0xf404_0080, 0xf800_0000, 0x3002_0082, 0x7e04_02ff, 0x0000_004d, 0xdc69_0004, 0x007c_0200, 0xbc7c_0000,
+    0xdc51_0004, 0x037c_0000, 0xbf89_0007, 0xdc6a_0000, 0x0002_0301, 0xbfb0_0000,
 ];
 
 #[test]
@@ -315,17 +208,11 @@ fn scratch_is_where_the_registers_say() {
         let mut words = dispatch([1, 1, 1], [32, 1, 1], TINYGRAD);
         let at = words.len() - 7;
         // SCRATCH_EN; waves of a shader engine and 256 bytes each; where.
+        #[rustfmt::skip]
         let scratch = [
-            0xc001_7600,
-            0x213,
-            RSRC2 | 1,
-            0xc001_7600,
-            0x218,
-            waves | 1 << 12,
-            0xc002_7600,
-            0x210,
-            low(base >> 8),
-            high(base >> 8),
+            0xc001_7600, 0x213, RSRC2 | 1,
+            0xc001_7600, 0x218, waves | 1 << 12,
+            0xc002_7600, 0x210, low(base >> 8), high(base >> 8),
         ];
         words.splice(at..at, scratch);
         words
@@ -343,21 +230,10 @@ fn scratch_is_where_the_registers_say() {
 
 /// The same with LDS: s_load_b64 s[2:3], s[0:1], 0x0; v_lshlrev_b32 v1, 2, v0; v_mov_b32 v2, 77; ds_store_b32 v1, v2;
 /// s_waitcnt lgkmcnt(0); ds_load_b32 v3, v1; s_waitcnt lgkmcnt(0); global_store_b32 v1, v3, s[2:3]; s_endpgm
+#[rustfmt::skip]
 const LDS: &[u32] = &[
-    0xf404_0080,
-    0xf800_0000,
-    0x3002_0082,
-    0x7e04_02ff,
-    0x0000_004d,
-    0xd834_0000,
-    0x0000_0201,
-    0xbf89_fc07,
-    0xd8d8_0000,
-    0x0300_0001,
-    0xbf89_fc07,
-    0xdc6a_0000,
-    0x0002_0301,
-    0xbfb0_0000,
+    0xf404_0080, 0xf800_0000, 0x3002_0082, 0x7e04_02ff, 0x0000_004d, 0xd834_0000, 0x0000_0201, 0xbf89_fc07,
+    0xd8d8_0000, 0x0300_0001, 0xbf89_fc07, 0xdc6a_0000, 0x0002_0301, 0xbfb0_0000,
 ];
 
 /// Nobody but the packets says how much LDS there is: without any, loads give 0.

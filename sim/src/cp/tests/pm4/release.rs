@@ -5,26 +5,12 @@ use crate::memory::{Access, FaultReason};
 
 /// tinygrad's timeline signal on gfx11 and later, to the dword but for the addresses (pm4/tests/data/packets,
 /// sequences.txt, `interrupt`): a fence of 32 bits, then the event's mailbox and its interrupt.
+#[rustfmt::skip]
 fn signal(value: u32, event: u32) -> Vec<u32> {
     let mailbox = MAILBOXES + 8 * u64::from(event);
-    let [address, mailbox] = [DATA, mailbox].map(|address| [low(address), high(address)]);
     vec![
-        0xc006_4900,
-        0x0070_f514,
-        0x2000_0000,
-        address[0],
-        address[1],
-        value,
-        0,
-        0,
-        0xc006_4900,
-        0x514,
-        0x2200_0000,
-        mailbox[0],
-        mailbox[1],
-        event,
-        0,
-        event,
+        0xc006_4900, 0x0070_f514, 0x2000_0000, low(DATA), high(DATA), value, 0, 0,
+        0xc006_4900, 0x514, 0x2200_0000, low(mailbox), high(mailbox), event, 0, event,
     ]
 }
 
@@ -92,16 +78,8 @@ fn interrupts_by_selection() {
     for (select, interrupts) in [(0, 0), (1, 1), (2, 1), (3, 0), (4, 1)] {
         let told = pm4.rig.host.told().len();
         let value = 100 + select;
-        pm4.run(&[
-            0xc006_4900,
-            0x528,
-            2 << 29 | select << 24 | 1 << 16,
-            low(DATA),
-            0,
-            value,
-            7,
-            40 + select,
-        ]);
+        let control = 2 << 29 | select << 24 | 1 << 16;
+        pm4.run(&[0xc006_4900, 0x528, control, low(DATA), 0, value, 7, 40 + select]);
         assert_eq!(pm4.rig.read_u64(DATA), 7 << 32 | u64::from(value), "64 bits");
         let told = pm4.rig.host.told()[told..].to_vec();
         let expected = vec![Told::Interrupt(40 + select); interrupts];
@@ -113,31 +91,11 @@ fn interrupts_by_selection() {
 #[test]
 fn timestamps() {
     let mut pm4 = Pm4::new();
+    #[rustfmt::skip]
     pm4.run(&[
-        0xc006_4900,
-        0x514,
-        0x0200_0000,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0xc006_4900,
-        0x514,
-        0x6000_0000,
-        low(DATA),
-        high(DATA),
-        0,
-        0,
-        0,
-        0xc006_5800,
-        0,
-        0xffff_ffff,
-        0xffff_ffff,
-        0,
-        0,
-        0,
-        0xc3f1,
+        0xc006_4900, 0x514, 0x0200_0000, 0, 0, 0, 0, 0,
+        0xc006_4900, 0x514, 0x6000_0000, low(DATA), high(DATA), 0, 0, 0,
+        0xc006_5800, 0, 0xffff_ffff, 0xffff_ffff, 0, 0, 0, 0xc3f1,
     ]);
     assert_eq!(pm4.rig.host.told(), [Told::Interrupt(0)]);
     let first = pm4.rig.read_u64(DATA);
