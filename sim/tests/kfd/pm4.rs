@@ -129,6 +129,28 @@ fn a_kernel_a_fence_and_an_event() {
     rig.destroy(pm4.queue);
 }
 
+/// An interrupt without an id, as tinygrad's on gfx9: Linux looks at all mailboxes, but not on gfx9 with firmware
+/// that sends ids.
+#[test]
+fn interrupts_without_an_id() {
+    for (name, expected) in [
+        ("gfx1151", uapi::WAIT_RESULT_COMPLETE),
+        ("gfx90a", uapi::WAIT_RESULT_TIMEOUT),
+        ("gfx906", uapi::WAIT_RESULT_TIMEOUT),
+    ] {
+        let rig = Rig::new(name, 18);
+        let (slots, event) = event(&rig);
+        let [low, high] = halves(slots.va + u64::from(event) * 8);
+        let mut pm4 = Pm4::new(&rig);
+        pm4.submit(&[0xc006_4900, 0x514, 0x2200_0000, low, high, event, 0, 0]);
+        pm4.wait_idle();
+        let timeout = if expected == uapi::WAIT_RESULT_COMPLETE { 10_000 } else { 20 };
+        let (_, outcome) = rig.wait(uapi::EventData::new(event, 1), timeout);
+        assert_eq!(outcome, expected, "{name}");
+        rig.destroy(pm4.queue);
+    }
+}
+
 /// Percentage 0 stops a queue between packets, also one that waits.
 #[test]
 fn percentage_zero_stops_a_queue() {

@@ -248,7 +248,15 @@ impl Rig {
     pub(crate) fn queue_buffers(&self) -> Queue {
         let cwsr = self.property("cwsr_size").unwrap_or(PAGE);
         let stack = self.property("ctl_stack_size").unwrap_or(PAGE);
-        let waves = self.property("simd_count").unwrap() / 2 * 32;
+        let number = |name| self.property(name).unwrap();
+        let units = number("simd_count") / number("simd_per_cu");
+        // kfd_queue.c, `kfd_queue_ctx_save_restore_size`.
+        let waves = if number("gfx_target_version") < 100_100 {
+            let engines = number("array_count") / number("simd_arrays_per_engine");
+            (units * 40).min(engines * 512)
+        } else {
+            units * 32
+        };
         let area = (cwsr + (waves * 32).next_multiple_of(64)).next_multiple_of(PAGE);
         let (ring, pointers) = (self.buffer(gtt(), RING_BYTES), self.buffer(gtt(), PAGE));
         let (eop, save_area) = (self.buffer(gtt(), PAGE), self.buffer(gtt(), area));

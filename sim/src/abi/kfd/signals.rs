@@ -162,9 +162,23 @@ pub(super) struct GpuInterrupts {
     pub(super) gpu: usize,
 }
 
+impl GpuInterrupts {
+    /// Whether context id 0 of an end of pipe may mean any event. On gfx9 it is taken for a bogus one where firmware
+    /// is known to send ids (kfd_int_process_v9.c, `event_interrupt_isr_v9` and `context_id_expected`).
+    fn looks_at_all_events(&self) -> bool {
+        let board = &self.signals.machine.gpus[self.gpu].board;
+        match board.gc_version {
+            (9, 0, 1) => board.mec_firmware < 0x817a,
+            (9, 1, 0) | (9, 2, 1 | 2) | (9, 3, 0) | (9, 4, 0) => board.mec_firmware < 0x17a,
+            version => !((9, 4, 1)..(10, 0, 0)).contains(&version),
+        }
+    }
+}
+
 impl Host for GpuInterrupts {
     fn end_of_pipe_interrupt(&self, context_id: u32) {
-        if self.signals.machine.faults.interrupt_arrives() {
+        let arrives = self.signals.machine.faults.interrupt_arrives();
+        if arrives && (context_id != 0 || self.looks_at_all_events()) {
             self.signals.events.interrupt(context_id);
         }
     }
