@@ -64,3 +64,24 @@ fn a_waiting_queue_can_be_destroyed() {
     rig.queue.destroy();
     assert!(start.elapsed() < Duration::from_secs(1));
 }
+
+/// A gigabyte takes its time, but the driver need not wait for it.
+#[test]
+fn a_copy_can_be_stopped_in_the_middle() {
+    const MIB: u64 = 1 << 20;
+    const START: u64 = 1 << 32;
+    let mut rig = Rig::new(Version::V6_0);
+    // The same memory everywhere.
+    let backing = Arc::new(Backing::zeroed(MIB));
+    for at in (0..1024).map(|index| START + index * MIB) {
+        let both = Permissions::READ | Permissions::WRITE;
+        assert!(rig.space.map(at, MIB, backing.clone(), 0, both));
+    }
+    rig.submit(&copy(START, START, 1024 * MIB));
+    thread::sleep(Duration::from_millis(2));
+    let start = Instant::now();
+    assert!(rig.queue.set_running(false));
+    assert_eq!(rig.read_u64(READ), 0, "not done yet");
+    rig.queue.destroy();
+    assert!(start.elapsed() < Duration::from_secs(1));
+}
