@@ -60,6 +60,11 @@ fn open_device(device: &Device, flags: c_int) -> Result<c_int, Errno> {
         _ => OpenMode::ReadWrite,
     };
     let state = state::get()?;
+    if state.pid != raw::getpid() {
+        // A child of vfork, whose descriptors are not this memory's.
+        eprintln!("simulated machine: not modelled: opening {} in a child of vfork", device.path);
+        return Err(Errno::ENODEV);
+    }
     let fd = state.process.open(Path::new(&device.path), mode)?;
     if !descriptors::claim(fd) {
         let _ = state.process.close(fd);

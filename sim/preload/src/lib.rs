@@ -7,7 +7,7 @@
 //! - `environment`: how `simrun` tells what machine it is.
 //! - `paths`: which paths are the machine's; `descriptors`: which descriptors are.
 //! - `state`: the machine and the process on it; `inside`: who calls, the program or the simulator.
-//! - `files`, `status`, `directories`, `links`: what takes a path; `transfer`, `control`, `readiness`, `memory`: what
+//! - `files`, `status`, `directories`, `links`, `working`: what takes a path; `transfer`, `control`, `readiness`, `memory`: what
 //!   takes a descriptor or an address.
 //! - `symbols`: libc's own functions, and `dlsym`.
 //! - `log`, `arguments`: the record of calls.
@@ -33,3 +33,4 @@ mod state;
 mod status;
 mod symbols;
 mod transfer;
+mod working;

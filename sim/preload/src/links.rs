@@ -9,6 +9,7 @@ use crate::paths;
 use crate::raw::call;
 use crate::state;
 use crate::symbols::{Original, original};
+use crate::working;
 use libc::AT_FDCWD;
 use selvedge_sys::Errno;
 use std::ffi::{CStr, c_char, c_int};
@@ -159,14 +160,8 @@ pub(crate) unsafe extern "C" fn realpath(
     if answer.is_null() {
         return answer;
     }
-    // SAFETY: realpath has written a C string, of which a tail moves to the front.
-    unsafe {
-        let whole = CStr::from_ptr(answer).to_bytes_with_nul();
-        if let Some(rest) = paths::within_tree(whole) {
-            let (from, length) = (rest.as_ptr().cast::<c_char>(), rest.len());
-            std::ptr::copy(from, answer, length);
-        }
-    }
+    // SAFETY: realpath has written a C string.
+    unsafe { working::show(answer) };
     answer
 }
 

@@ -9,6 +9,7 @@ use crate::raw;
 use crate::state::settings;
 use std::ffi::{CStr, CString, OsString, c_char, c_int};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Files and folders that the machine answers for, with all below them; of those that end in a colon or are `pci`,
 /// with all whose names begin so. What the host has there does not exist on the machine.
@@ -88,19 +89,32 @@ pub(crate) unsafe fn find(directory: c_int, path: *const c_char) -> Option<Place
         b'/' if is_odd(path) => place(path.to_vec()),
         b'/' if is_ours(path) => place(path.to_vec()),
         b'/' => None,
-        _ if directory == libc::AT_FDCWD => None,
+        _ if directory == libc::AT_FDCWD && !HERE.load(Ordering::Relaxed) => None,
         _ => {
             let mut buffer = [0; libc::PATH_MAX as usize];
-            let base = within_tree(descriptor_path(directory, &mut buffer)?)?;
+            let base = within_tree(directory_path(directory, &mut buffer)?)?;
             place([base, b"/", path].concat())
         }
     }
 }
 
-/// The path behind a descriptor.
-fn descriptor_path(fd: c_int, buffer: &mut [u8]) -> Option<&[u8]> {
-    let link = CString::new(format!("/proc/self/fd/{fd}")).ok()?;
-    raw::readlink(&link, buffer).map(|length| &buffer[..length])
+/// Whether the working directory is in the machine's folder.
+static HERE: AtomicBool = AtomicBool::new(false);
+
+/// The working directory may have changed.
+pub(crate) fn moved() {
+    let mut buffer = [0; libc::PATH_MAX as usize];
+    let path = directory_path(libc::AT_FDCWD, &mut buffer);
+    HERE.store(path.and_then(within_tree).is_some(), Ordering::Relaxed);
+}
+
+/// The path of an open directory, or of the working directory.
+fn directory_path(fd: c_int, buffer: &mut [u8]) -> Option<&[u8]> {
+    let length = match fd {
+        libc::AT_FDCWD => raw::readlink(c"/proc/self/cwd", buffer),
+        _ => raw::readlink(&CString::new(format!("/proc/self/fd/{fd}")).ok()?, buffer),
+    };
+    length.map(|length| &buffer[..length])
 }
 
 /// Whether a path is written in another way than the shortest.

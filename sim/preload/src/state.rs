@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "a pointer to what is never freed")]
 
 use crate::inside::Inside;
-use crate::{descriptors, environment, log, raw, symbols};
+use crate::{descriptors, environment, log, paths, raw, symbols};
 use selvedge_sim::Process;
 use selvedge_sys::{Errno, fork};
 use std::ffi::OsString;
@@ -34,6 +34,7 @@ extern "C" fn start() {
     fork::generation();
     log::is_on();
     symbols::find();
+    paths::moved();
 }
 
 /// What the environment said when the program started.

@@ -88,6 +88,7 @@ pub(crate) fn find() {
     crate::files::FOPEN.get();
     crate::files::FOPEN64.get();
     crate::links::REALPATH.get();
+    crate::working::GETCWD.get();
 }
 
 /// dlsym(3) of a handle that stands for a library.
@@ -150,6 +151,7 @@ table! {
     transfer::{read, pread, pread64, readv, write, pwrite, pwrite64, writev},
     control::{close, close_range, dup, dup2, dup3, fcntl, fcntl64, ioctl},
     readiness::{poll, ppoll},
+    working::{chdir, fchdir, getcwd},
     memory::{mmap, mmap64, munmap, mremap},
     symbols::{dlsym},
 }

@@ -64,7 +64,10 @@ fn library() -> Result<PathBuf, String> {
         std::env::current_exe().map_err(|error| format!("cannot tell where it lies: {error}"))?;
     let folder = own.parent().unwrap_or(Path::new("/"));
     let places = [folder.join(LIBRARY), folder.join("deps").join(LIBRARY)];
-    places.iter().find(|place| place.is_file()).cloned().ok_or_else(|| {
+    // Cargo has it in deps/, and a copy beside the program that may be older.
+    let changed = |place: &&PathBuf| place.metadata().and_then(|file| file.modified()).ok();
+    let newest = places.iter().filter(|place| place.is_file()).max_by_key(changed);
+    newest.cloned().ok_or_else(|| {
         format!(
             "there is no {} and no {}; {LIBRARY_VARIABLE} can name it",
             places[0].display(),

@@ -145,6 +145,15 @@ fn coreutils_see_the_machine() {
     let output = simrun("gfx1100").args(["ls", "-lR", NODES]).output().unwrap();
     let listing = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && listing.contains("gpu_id"), "{listing}");
+    let script = "cd /sys/class/drm/renderD128/device && pwd && cat vendor && cd drm && pwd -P";
+    let output = simrun("gfx1151").args(["sh", "-c", script]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let lines = ["/sys/class/drm/renderD128/device", "0x1002", &format!("{DEVICE}/drm")];
+    assert_eq!(said.lines().collect::<Vec<_>>(), lines);
+    // A device node by a path that is relative to the working directory: memory, not what stands for the node.
+    let script = "cd /dev/dri && exec 7<>renderD128 && exec readlink /proc/$$/fd/7";
+    let output = simrun("gfx1151").args(["bash", "-c", script]).output().unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with("/memfd:"));
     let output = simrun("none").args(["cat", "/sys/class/drm/renderD128/dev"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let output = simrun("gfx90a,gfx1030").args(["ls", "/sys/class/drm"]).output().unwrap();
