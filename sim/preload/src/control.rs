@@ -161,14 +161,12 @@ pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mu
         }
         Owner::Machine => {
             let (Some(inside), Some(state)) = (Inside::enter(), state::current()) else {
-                // Only a signal handler that interrupts the simulator, or the simulator itself, comes here.
-                return returned(Err(Errno::EAGAIN));
+                // A signal handler has interrupted the simulator.
+                // SAFETY: libc's own contract.
+                return unsafe { call!(SYS_ioctl, fd, request, argument) as c_int };
             };
             // SAFETY: libc's own contract.
             let result = unsafe { state.process.ioctl(fd, request, argument) };
-            if result.is_ok() {
-                state.claim_new();
-            }
             if log::is_on() {
                 let device = state.process.device(fd);
                 let call = arguments::Call { device, request, argument };

@@ -2,8 +2,9 @@
 
 use crate::{raw, state};
 use selvedge_sys::fork;
-use std::ffi::c_int;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::ffi::{CStr, c_int};
+use std::io::Write as _;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 /// Descriptors from this number on are never the machine's.
 pub(crate) const LIMIT: c_int = 1 << 16;
@@ -20,6 +21,32 @@ pub(crate) enum Owner {
     Machine,
     /// The machine's process that was this one's parent: it came by fork.
     Parent,
+}
+
+/// No descriptor from here on was ever the machine's.
+static END: AtomicI32 = AtomicI32::new(0);
+
+/// A forked child looks after what it has inherited. Linux copies the descriptors first and the memory later, and the
+/// parent's other threads go on in between: a mark may be of a descriptor that came too late.
+pub(crate) extern "C" fn forked() {
+    let inherited = (0..END.load(Ordering::Acquire))
+        .filter(|&fd| mark_of(fd).is_some_and(|mark| mark.load(Ordering::Acquire) != 0));
+    inherited.filter(|&fd| !is_memory(fd)).for_each(release);
+}
+
+/// Whether a descriptor leads to a file of memory, as all of the machine's do.
+fn is_memory(fd: c_int) -> bool {
+    let mut link = *b"/proc/self/fd/\0\0\0\0\0\0";
+    let mut rest = &mut link[14..];
+    let mut target = [0; 64];
+    // A number below LIMIT has at most five digits.
+    let written = write!(rest, "{fd}").is_ok();
+    let path = CStr::from_bytes_until_nul(&link).ok().filter(|_| written);
+    match path.and_then(|path| raw::readlink(path, &mut target)) {
+        Some(length) => target[..length].starts_with(b"/memfd:"),
+        // Without procfs.
+        None => raw::fcntl(fd, libc::F_GETFD, 0) >= 0,
+    }
 }
 
 fn mark_of(fd: c_int) -> Option<&'static AtomicU32> {
@@ -39,17 +66,22 @@ pub(crate) fn owner(fd: c_int) -> Owner {
     if same { Owner::Machine } else { Owner::Kernel }
 }
 
-/// The descriptor is the machine's from now on. False when the number is too large.
-pub(crate) fn claim(fd: c_int) -> bool {
-    let Some(mark) = mark_of(fd) else { return false };
-    mark.store(fork::generation().wrapping_add(1), Ordering::Release);
-    true
+/// The descriptor is the machine's from now on.
+pub(crate) fn claim(fd: c_int) {
+    match mark_of(fd) {
+        Some(mark) => {
+            mark.store(fork::generation().wrapping_add(1), Ordering::Release);
+            END.fetch_max(fd + 1, Ordering::Release);
+        }
+        None => eprintln!("simulated machine: not modelled: descriptors from {LIMIT} on: {fd}"),
+    }
 }
 
 /// `copy` is what `fd` is.
 pub(crate) fn copy(fd: c_int, copy: c_int) {
     if let (Some(from), Some(to)) = (mark_of(fd), mark_of(copy)) {
         to.store(from.load(Ordering::Acquire), Ordering::Release);
+        END.fetch_max(copy + 1, Ordering::Release);
     }
 }
 
@@ -62,6 +94,6 @@ pub(crate) fn release(fd: c_int) {
 
 /// The numbers in a range that are not the kernel's.
 pub(crate) fn claimed(first: u32, last: u32) -> impl Iterator<Item = c_int> {
-    let last = last.min(LIMIT as u32 - 1);
-    (first..=last).map(u32::cast_signed).filter(|&fd| owner(fd) != Owner::Kernel)
+    let end = last.saturating_add(1).min(END.load(Ordering::Acquire).cast_unsigned());
+    (first..end).map(u32::cast_signed).filter(|&fd| owner(fd) != Owner::Kernel)
 }

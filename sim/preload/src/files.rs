@@ -66,7 +66,7 @@ fn open_device(device: &Device, flags: c_int) -> Result<c_int, Errno> {
         return Err(Errno::ENODEV);
     }
     let fd = state.process.open(Path::new(&device.path), mode)?;
-    if !descriptors::claim(fd) {
+    if fd >= descriptors::LIMIT {
         let _ = state.process.close(fd);
         return Err(Errno::EMFILE);
     }

@@ -32,6 +32,8 @@ extern "C" fn start() {
     let _inside = Inside::enter();
     // Registers what tells forked children.
     fork::generation();
+    // SAFETY: the handler does what a forked child may.
+    unsafe { libc::pthread_atfork(None, None, Some(descriptors::forked)) };
     log::is_on();
     symbols::find();
     paths::moved();
@@ -96,21 +98,11 @@ fn make() -> Result<State, Errno> {
     log::line(format_args!("machine {boards}, KFD 1.{}", minor.unwrap_or(0)));
     let pid = raw::getpid();
     let process = machine.process_with_pid(pid);
+    process.watch_descriptors(descriptors::claim);
     Ok(State { process, generation: fork::generation(), pid })
 }
 
 fn is_root() -> bool {
     // SAFETY: only asks.
     unsafe { libc::geteuid() == 0 }
-}
-
-impl State {
-    /// Takes note of descriptors that a call may have made.
-    pub(crate) fn claim_new(&self) {
-        for fd in self.process.descriptor_numbers() {
-            if descriptors::owner(fd) == descriptors::Owner::Kernel && !descriptors::claim(fd) {
-                log::line(format_args!("descriptor {fd} is too large to be followed"));
-            }
-        }
-    }
 }

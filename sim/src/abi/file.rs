@@ -110,10 +110,6 @@ impl Descriptors {
         self.table.insert(copy, descriptor).map(|descriptor| descriptor.file)
     }
 
-    pub(crate) fn numbers(&self) -> impl Iterator<Item = RawFd> {
-        self.table.keys().copied()
-    }
-
     /// The descriptors that a forked child inherits.
     pub(crate) fn inherited(&self) -> Descriptors {
         let inherit = |(&fd, d): (&RawFd, &Descriptor)| {

@@ -16,7 +16,7 @@ use std::ffi::{OsString, c_void};
 use std::os::fd::{IntoRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
 /// Identities of simulated processes, far from addresses and small numbers.
@@ -44,6 +44,8 @@ pub struct Process {
     /// The primary kfd_process: made at the first open of /dev/kfd, kept until the end of the process.
     primary: Mutex<Option<Arc<KfdProcess>>>,
     token: Mutex<Option<crate::count::Token>>,
+    /// Who is told of new descriptors.
+    watch: OnceLock<fn(RawFd)>,
 }
 
 /// Memory behind a range that mmap is asked for: an offset in the board's file, and the bytes.
@@ -77,6 +79,7 @@ impl Process {
             mappings: Mutex::new(Mappings::new(machine.counters.cpu_mappings.clone())),
             primary: Mutex::default(),
             token: Mutex::new(Some(machine.counters.processes.token())),
+            watch: OnceLock::new(),
             machine,
         })
     }
@@ -120,9 +123,10 @@ impl Process {
         drop(file);
     }
 
-    /// The descriptors that lead to the machine's files.
-    pub fn descriptor_numbers(&self) -> Vec<RawFd> {
-        self.descriptors().numbers().collect()
+    /// From now on `watch` is told of every descriptor that leads to a new file of the machine's, before the call that
+    /// makes it returns. It can be set once.
+    pub fn watch_descriptors(&self, watch: fn(RawFd)) {
+        let _ = self.watch.set(watch);
     }
 
     /// Major and minor number of the device that a descriptor leads to.
@@ -195,6 +199,9 @@ impl Process {
         let _token = self.machine.counters.files.token();
         let file = OpenFile { node, mode, pid: self.pid, _token };
         self.descriptors().insert(fd, Arc::new(file));
+        if let Some(watch) = self.watch.get() {
+            watch(fd);
+        }
         fd
     }
 

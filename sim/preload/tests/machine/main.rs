@@ -7,6 +7,7 @@ mod files;
 mod leaving;
 mod memory;
 mod probe;
+mod threads;
 
 use std::path::Path;
 use std::process::Command;

@@ -49,13 +49,26 @@ fn masked(line: &str) -> String {
     line
 }
 
+/// The lines of the program's main thread, and those of the others: which of two threads prints first when one wakes
+/// the other is chance.
+fn by_thread(mut text: String) -> (Vec<String>, Vec<String>) {
+    const OTHER: &str = "  [thread] ";
+    let mut others = Vec::new();
+    while let Some(start) = text.find(OTHER) {
+        let end = text[start..].find('\n').map_or(text.len(), |length| start + length + 1);
+        others.push(text[start..end].to_owned());
+        text.replace_range(start..end, "");
+    }
+    (text.lines().map(masked).collect(), others)
+}
+
 fn compare(program: &Path, kernel: &str, arguments: &[&str], golden: &str) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_simrun"));
     command.args(["--machine", "none", "--kernel", kernel]).arg(program).args(arguments);
     let output = command.output().unwrap();
-    let answers = String::from_utf8(output.stdout).unwrap();
-    let ours: Vec<String> = answers.lines().map(masked).collect();
-    let theirs: Vec<String> = golden.lines().map(masked).collect();
+    let (ours, our_others) = by_thread(String::from_utf8(output.stdout).unwrap());
+    let (theirs, their_others) = by_thread(golden.to_owned());
+    assert_eq!(our_others, their_others);
     let pairs = ours.iter().zip(&theirs).filter(|(ours, theirs)| ours != theirs);
     let differing: Vec<String> =
         pairs.map(|(ours, theirs)| format!("simulated: {ours}\n     real: {theirs}")).collect();
