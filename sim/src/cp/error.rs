@@ -95,8 +95,8 @@ pub enum QueueError {
         /// Address of the instruction.
         pc: u64,
     },
-    /// Dwords that an SDMA engine cannot take for a packet. Linux has an interrupt for it, of which the KFD tells nobody:
-    /// the queue just stops ([`crate::sdma`]).
+    /// Dwords that an SDMA engine cannot take for a packet. Linux has an interrupt for it, of which the KFD tells
+    /// nobody: the queue just stops ([`crate::sdma`]).
     #[error("SDMA packet: {0}")]
     SdmaPacket(String),
     /// A wave that does not end, by the watchdog's measure. Nothing is told by the queue itself; the GPU is reset.

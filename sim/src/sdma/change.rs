@@ -10,8 +10,8 @@ use std::sync::atomic::{Ordering, fence};
 /// Bits of a trap's context that the KFD looks at (`event_interrupt_wq_v9` and `event_interrupt_wq_v11`).
 const CONTEXT: u32 = 0x0fff_ffff;
 
-/// The function of an `atomic_op`, and whether it is one of 64 bits. Its lowest five bits name the function, bit 5 says 64
-/// bits, bit 6 that nothing is returned (TC_OP of AMD's `vega10_enum.h` to `soc24_enum.h`).
+/// The function of an `atomic_op`, and whether it is one of 64 bits. Its lowest five bits name the function, bit 5 says
+/// 64 bits, bit 6 that nothing is returned (TC_OP of AMD's `vega10_enum.h` to `soc24_enum.h`).
 fn function(op: u8) -> Option<(Function, bool)> {
     let function = match op & 0x1f {
         1 => Function::CompareSwapFloat,

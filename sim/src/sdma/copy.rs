@@ -52,8 +52,8 @@ impl Sdma {
         Ok(())
     }
 
-    /// Copies a box, row by row. Addresses and pitches are of whole dwords (ROCr, `amd_blit_sdma.cpp`,
-    /// `SubmitCopyRectCommand`: "Hardware requires DWORD alignment").
+    /// Copies a box, row by row. Addresses and pitches are of whole dwords, as hardware needs it (ROCr,
+    /// `amd_blit_sdma.cpp`, `SubmitCopyRectCommand`).
     pub(super) fn copy_window(&mut self, packet: &CopyLinearSubwin) -> Result<(), Halt> {
         if packet.elementsize > 4 {
             return Err(malformed("an element larger than 16 bytes"));
@@ -126,8 +126,8 @@ impl Sdma {
         Ok(self.hqd.memory.write_bytes(packet.dst_addr, payload.as_bytes())?)
     }
 
-    /// Writes numbers that grow: page table entries, of which `mask` are the flags (Linux `sdma_v4_0_vm_set_pte_pde` and
-    /// its like).
+    /// Writes numbers that grow: page table entries, of which `mask` are the flags (Linux `sdma_v4_0_vm_set_pte_pde`
+    /// and its like).
     pub(super) fn write_increasing(&mut self, packet: &WriteIncr) -> Result<(), Halt> {
         if !packet.dst_addr.is_multiple_of(8) {
             return Err(malformed("a write of qwords to an address between them"));

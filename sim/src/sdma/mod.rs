@@ -14,27 +14,28 @@
 //! # Pointers
 //! Write pointer, doorbell and read pointer are bytes, of 64 bits, and do not wrap where the ring does (Linux
 //! `sdma_v4_0.c` to `sdma_v7_0.c`, `*_ring_set_wptr` and `*_ring_get_rptr`, which shift dwords by 2; ROCr,
-//! `amd_blit_sdma.cpp`, `UpdateWriteAndDoorbellRegister`; tinygrad, `ops_amd.py`, `put_value`). From 6.0 on the engine's
-//! firmware polls the write pointer's memory, too (`F32_WPTR_POLL_ENABLE` of `kfd_mqd_manager_v11.c` and
+//! `amd_blit_sdma.cpp`, `UpdateWriteAndDoorbellRegister`; tinygrad, `ops_amd.py`, `put_value`). From 6.0 on the
+//! engine's firmware polls the write pointer's memory, too (`F32_WPTR_POLL_ENABLE` of `kfd_mqd_manager_v11.c` and
 //! `kfd_mqd_manager_v12.c`, `update_mqd_sdma`), and may start before the doorbell rings; before that it is the doorbell
 //! only.
 //!
 //! A packet that reaches over the ring's end goes on at its start, as Linux's own rings have it (`amdgpu_ring_write`
-//! masks every dword's index); ROCr and tinygrad fill the end with NOPs. A packet that is not whole yet waits for its rest.
+//! masks every dword's index); ROCr and tinygrad fill the end with NOPs. A packet that is not whole yet waits for its
+//! rest.
 //!
 //! # Order
-//! On hardware copies, fills and writes of a queue may overlap each other; only FENCE, ATOMIC, TRAP and time stamps come
-//! after what is before them (ROCr's comment at `sync_command_size`: "the SDMA engine may overlap a serial copy/write
-//! packets"; Linux's `emit_pipeline_sync` polls the fence). Here each packet is complete before the next one starts, and
-//! bytes are copied from the first to the last, a page's length at a time: a copy onto itself gives what it gives.
-//! Queues run side by side, also those of one engine, which on hardware take turns.
+//! On hardware copies, fills and writes of a queue may overlap each other; FENCE and ATOMIC are known to come after what
+//! is before them (ROCr, `amd_blit_sdma.cpp`, at `sync_command_size`; Linux's `emit_pipeline_sync` polls the fence).
+//! Here each packet is complete before the next one starts, and bytes are copied from the first to the last, a page's
+//! length at a time: a copy onto itself gives what it gives. Queues run side by side, also those of one engine, which on
+//! hardware take turns.
 //!
 //! # Errors
 //! - A page fault ends the queue, as one of a shader does; what was copied before it stays copied.
 //! - Dwords that are no packet stop the queue where they are: Linux gets an interrupt ("Illegal instruction in SDMA
 //!   command stream", `sdma_v4_0_process_illegal_inst_irq`; from 5.0 on its handlers do nothing), of which
-//!   `kfd_int_process_v9.c` to `kfd_int_process_v11.c` take no notice. The process is told nothing: it waits in vain. On
-//!   hardware such a queue may be found hung when it leaves the engine; here it can be destroyed.
+//!   `kfd_int_process_v9.c` to `kfd_int_process_v11.c` take no notice. The process is told nothing: it waits in vain.
+//!   On hardware such a queue may be found hung when it leaves the engine; here it can be destroyed.
 //! - What is known and not modelled is [refused](crate::cp::QueueError::NotModelled), as are packets for the kernel
 //!   driver's queues. A register write of a queue without privilege raises an interrupt that Linux logs
 //!   (`sdma_v4_0_process_srbm_write_irq`) and seems to be dropped: programs that met it went on (ROCm's issue 1507).
@@ -78,8 +79,8 @@ pub(crate) struct Sdma {
     pointers: Pointers,
     /// The address of the packet that is processed.
     place: u64,
-    /// What is added to the GPU's counter to have the engine's own, which TIMESTAMP_SET sets. In what unit that one counts
-    /// is not published; here both do in the same.
+    /// What is added to the GPU's counter to have the engine's own, which TIMESTAMP_SET sets. In what unit that one
+    /// counts is not published; here both do in the same.
     counter: u64,
 }
 

@@ -132,7 +132,7 @@ impl Sdma {
         let (ring, bytes) = self.hqd.configuration.ring;
         if written < self.pointers.written || written - self.hqd.packet > bytes.into() {
             let what = format!(
-                "a write pointer of {written:#x} after {:#x}, with the read pointer at {:#x} and a ring of {bytes:#x} bytes",
+                "a write pointer of {written:#x} after {:#x}, the read pointer at {:#x}, in a ring of {bytes:#x} bytes",
                 self.pointers.written, self.hqd.packet
             );
             return Err(QueueError::NotModelled { what, pc: ring }.into());

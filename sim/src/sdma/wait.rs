@@ -64,9 +64,9 @@ impl Sdma {
         }
     }
 
-    /// Registers are not modelled, but two forms need none: the flush, which has nothing to do, so that the register that
-    /// says what is done has all that was requested; and the one that passes whatever the register holds, which ROCr writes
-    /// for a flush (`BuildHdpFlushCommand`).
+    /// Registers are not modelled, but two forms need none: the flush, which has nothing to do, so that the register
+    /// that says what is done has all that was requested; and the one that passes whatever the register holds, which
+    /// ROCr writes for a flush (`BuildHdpFlushCommand`).
     fn poll_register(&mut self, packet: &PollRegmem, flush: bool) -> Result<(), Halt> {
         let done =
             flush && holds(packet.func, packet.value & packet.mask, packet.value) == Some(true);
@@ -76,8 +76,8 @@ impl Sdma {
         Err(self.not_modelled("a poll of a register"))
     }
 
-    /// Waits until a semaphore is not zero and takes one off, or signals it (as `cik_sdma_semaphore_ring_emit` of Linux's
-    /// `cik_sdma.c` uses it).
+    /// Waits until a semaphore is not zero and takes one off, or signals it (as `cik_sdma_semaphore_ring_emit` of
+    /// Linux's `cik_sdma.c` uses it).
     pub(super) fn semaphore(&mut self, packet: &Semaphore) -> Result<(), Halt> {
         let addr = packet.addr;
         if packet.signal {
@@ -100,8 +100,8 @@ impl Sdma {
         Ok(if value == packet.reference { 0 } else { packet.exec_count.into() })
     }
 
-    /// PRE_EXE: how many dwords are skipped. AMD publishes no more than the fields' names; `dev_sel` is taken for one bit for
-    /// each engine.
+    /// PRE_EXE: how many dwords are skipped. AMD publishes no more than the fields' names; `dev_sel` is taken for one
+    /// bit for each engine.
     pub(super) fn selection(&self, packet: &PreExe) -> usize {
         let selected = u32::from(packet.dev_sel).checked_shr(self.engine.number).unwrap_or(0) & 1;
         if selected != 0 { 0 } else { packet.exec_count.into() }
