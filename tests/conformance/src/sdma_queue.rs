@@ -94,7 +94,7 @@ impl SdmaQueue {
     fn store(&mut self, words: &[u32]) -> Result {
         let dwords = self.ring.allocation().len() / 4;
         let end = self.written + words.len() as u64;
-        eventually("room in the ring", || Ok(end - self.read_pointer()? / 4 <= dwords - 1))?;
+        eventually("room in the ring", || Ok(end - self.read_pointer()? / 4 < dwords))?;
         for &word in words {
             self.ring.set_dword(self.written % dwords * 4, word)?;
             self.written += 1;

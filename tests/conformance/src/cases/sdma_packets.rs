@@ -350,13 +350,13 @@ fn drain(subject: &Subject) -> Result {
     let cell = subject.memory(Kind::Shared, 4096)?;
     let (a, b, c) = (memory.address(), memory.address() + (1 << 16), memory.address() + (2 << 16));
     for round in 1..20u32 {
-        memory.fill(|i| if i < 1 << 14 { i ^ round << 20 } else { 0 })?;
+        memory.fill(|i| if i < 1 << 14 { i ^ (round << 20) } else { 0 })?;
         queue.run(|to| {
             sequence::copy(to, a, b, 1 << 16)?;
             sequence::drain(to, cell.address(), round)?;
             sequence::copy(to, b, c, 1 << 16)
         })?;
-        memory.check("the copies", |i| i % (1 << 14) ^ round << 20)?;
+        memory.check("the copies", |i| (i % (1 << 14)) ^ (round << 20))?;
     }
     Ok(())
 }
