@@ -1,5 +1,6 @@
 //! The arguments of ioctls, for the record: names and fields are those of the kernel's headers.
 
+use crate::paths::DRM_MAJOR;
 use crate::raw;
 use kfd::uapi::{self, amdgpu, request};
 use selvedge_sys::drm;
@@ -7,8 +8,6 @@ use selvedge_sys::uapi::{Field, Layout, kind, number, size};
 use std::ffi::c_void;
 use std::fmt::{self, Display};
 
-/// Major number of DRM devices.
-const DRM_MAJOR: u32 = 226;
 /// The most of an argument that is shown.
 const MOST: usize = 512;
 

@@ -5,7 +5,7 @@ use crate::descriptors::{Owner, owner};
 use crate::files::machine_path;
 use crate::inside::{Inside, returned, set_errno};
 use crate::log::{self, Outcome};
-use crate::paths;
+use crate::paths::{self, DRM_MAJOR};
 use crate::raw::call;
 use crate::state;
 use crate::symbols::{Original, original};
@@ -96,9 +96,6 @@ fn device(fd: c_int) -> Option<String> {
         "/dev/kfd".to_owned()
     })
 }
-
-/// Major number of DRM devices.
-const DRM_MAJOR: u32 = 226;
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn readlink(

@@ -11,6 +11,9 @@ use std::ffi::{CStr, CString, OsString, c_char, c_int};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Major number of DRM devices (include/drm/drm_file.h, `DRM_MAJOR`).
+pub(crate) const DRM_MAJOR: u32 = 226;
+
 /// Files and folders that the machine answers for, with all below them; of those that end in a colon or are `pci`,
 /// with all whose names begin so. What the host has there does not exist on the machine.
 const OURS: [&str; 16] = [

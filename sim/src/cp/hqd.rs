@@ -89,8 +89,15 @@ pub(crate) trait Processor: Debug + Send {
     /// Waits for the next packet, and does what it says.
     fn step(&mut self) -> Result<(), Halt>;
 
-    /// Tells of an error, and waits when it is one that can be mended.
-    fn fail(&mut self, error: QueueError) -> Result<(), Halt>;
+    /// Tells of an error, and waits when it is one that can be mended; what only the KFD hears of cannot.
+    fn fail(&mut self, error: QueueError) -> Result<(), Halt> {
+        let (hqd, exception) = (self.hqd(), error.exception());
+        hqd.note(error);
+        if let Some(code) = exception {
+            hqd.host.queue_error(hqd.configuration.id, 1 << (code - 1));
+        }
+        Err(Halt::Stopped)
+    }
 
     /// The queue it works on.
     fn hqd(&self) -> &Hqd;

@@ -34,11 +34,13 @@ mod pm4;
 mod queue;
 mod register_file;
 mod signal;
+mod tc_op;
 #[cfg(test)]
 mod tests;
 mod thread;
 
 pub(crate) use hqd::{Backoff, Halt, Hqd, Processor, read_words};
+pub(crate) use tc_op::TcOp;
 
 pub use error::{QueueError, QueueFault};
 pub use queue::{QueueStatistics, RingProcessor};

@@ -3,7 +3,6 @@
 use super::ring::Stream;
 use super::{Sdma, refuse};
 use crate::cp::{Halt, QueueError};
-use crate::shader::AtomicFunction;
 use ::sdma::RawPacket;
 use ::sdma::packet::*;
 use pm4::layout::Layout;
@@ -92,7 +91,7 @@ impl Sdma {
             "SEMAPHORE" => self.semaphore(fields!(Semaphore, self, words))?,
             "MEM_INCR" => {
                 let packet = fields!(MemIncr, self, words);
-                self.change_qword(packet.addr, AtomicFunction::Add, 1, 0)?;
+                self.hqd.memory.atomic_u64(packet.addr, |value| value.wrapping_add(1))?;
             }
             "TIMESTAMP_SET" => self.set_counter(fields!(TimestampSet, self, words)),
             "TIMESTAMP_GET" => {

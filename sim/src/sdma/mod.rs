@@ -57,7 +57,7 @@ mod ring;
 mod tests;
 mod wait;
 
-use crate::cp::{Halt, Hqd, Processor, QueueError};
+use crate::cp::{Halt, Hqd, Processor};
 use ::sdma::Version;
 use ring::{Pointers, Stream};
 
@@ -90,15 +90,6 @@ impl Processor for Sdma {
         self.hqd.memory.release_u64(self.hqd.configuration.read_pointer, self.hqd.packet)?;
         self.hqd.count_packet();
         Ok(())
-    }
-
-    fn fail(&mut self, error: QueueError) -> Result<(), Halt> {
-        let exception = error.exception();
-        self.hqd.note(error);
-        if let Some(code) = exception {
-            self.hqd.host.queue_error(self.hqd.configuration.id, 1 << (code - 1));
-        }
-        Err(Halt::Stopped)
     }
 
     fn hqd(&self) -> &Hqd {

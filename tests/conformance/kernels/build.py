@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Builds the kernels of the conformance suite with clang-19, and lays each target's object out as it is in memory.
 
-    build.py [--check]     writes images/<target>.image and images/<target>.kernels, or compares with them
+    build.py [--check]     writes images/<target>.image, images/<target>.kernels and images/mix.words, or compares with them
 
 An image is the object's loadable segments at their addresses, from 0 on: position-independent code without relocations,
 so that it runs from any page. A line of .kernels: name, offset of the descriptor, bytes of kernel arguments, of LDS, of
-private memory.
+private memory. mix.words: inputs of kernel mix, and what the same source makes of them, compiled by clang-19 for x86-64.
 """
 
+import ctypes
 import pathlib
 import re
 import struct
@@ -64,12 +65,30 @@ def build(target, directory):
     return {f"{target}.image": memory, f"{target}.kernels": "".join(lines).encode()}
 
 
+def mixed(directory):
+    """What kernel mix makes of 64 dwords."""
+    library = directory / "mix.so"
+    ids = "-D__builtin_amdgcn_workitem_id_x()=item", "-D__builtin_amdgcn_workgroup_id_x()=0u"
+    source = (HERE / "suite.cl").read_text()
+    kernel = source[source.index("KERNEL void mix") :].split("\n}\n")[0].replace("KERNEL void mix(", "void mix(uint item, ")
+    text = "".join(line + "\n" for line in source.splitlines() if line.startswith(("#define LANE", "#define GROUP", "#define GID")))
+    command = ("clang-19", "-x", "cl", "-cl-std=CL2.0", "--target=x86_64-linux-gnu", "-O0", "-fPIC", "-shared", *ids, "-", "-o", library)
+    subprocess.run(command, input=text + kernel + "\n}\n", text=True, check=True)
+    words = (ctypes.c_uint32 * 64)(*(i * 0x01010103 ^ 0x12345678 for i in range(64)))
+    inputs = list(words)
+    mix = ctypes.CDLL(str(library)).mix
+    for item in range(64):
+        mix(ctypes.c_uint32(item), words)
+    return "".join(f"{before:#010x} {after:#010x}\n" for before, after in zip(inputs, words)).encode()
+
+
 def main():
     check = sys.argv[1:] == ["--check"]
     different = []
     with tempfile.TemporaryDirectory() as directory:
-        for target in TARGETS:
-            for name, contents in build(target, pathlib.Path(directory)).items():
+        directory = pathlib.Path(directory)
+        for files in [*(build(target, directory) for target in TARGETS), {"mix.words": mixed(directory)}]:
+            for name, contents in files.items():
                 path = IMAGES / name
                 if not check:
                     IMAGES.mkdir(exist_ok=True)

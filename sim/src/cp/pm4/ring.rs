@@ -9,7 +9,6 @@
 //! or so) and when it has nothing left to do, which nobody can rely on to be later.
 
 use super::{Engine, Next, bad_packet, buffer, length};
-use crate::cp::error::QueueError;
 use crate::cp::hqd::{Backoff, Halt, Hqd, Processor};
 use crate::memory::MemoryFault;
 use ::pm4::Header;
@@ -54,15 +53,6 @@ impl Processor for Pm4 {
         self.hqd.rest(Duration::ZERO)?;
         self.hqd.count_packet();
         self.retire(self.words.len() as u64)
-    }
-
-    fn fail(&mut self, error: QueueError) -> Result<(), Halt> {
-        let exception = error.exception();
-        self.hqd.note(error);
-        if let Some(code) = exception {
-            self.hqd.host.queue_error(self.hqd.configuration.id, 1 << (code - 1));
-        }
-        Err(Halt::Stopped)
     }
 
     fn hqd(&self) -> &Hqd {

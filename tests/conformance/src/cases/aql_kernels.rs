@@ -129,25 +129,24 @@ fn lds(subject: &Subject) -> Result {
     data.check("the data", |i| (i ^ 63) ^ 0x5555_0000)
 }
 
-/// What kernel `mix` makes of a dword.
-fn mixed(mut x: u32) -> u32 {
-    let mut table: [u32; 160] = std::array::from_fn(|k| (k as u32).wrapping_mul(0x9e37_79b1));
-    for _ in 0..40 {
-        table[(x % 160) as usize] ^= x;
-        x = x.wrapping_mul(1_664_525).wrapping_add(table[((x >> 5) % 160) as usize]);
-    }
-    x
+/// Inputs of kernel `mix` and what the same source makes of them on x86-64 (`kernels/build.py`).
+fn mixed() -> Vec<[u32; 2]> {
+    let text = include_str!("../../kernels/images/mix.words");
+    let word = |hex: &str| u32::from_str_radix(hex.trim_start_matches("0x"), 16).expect("a dword");
+    let pair = |line: &str| line.split_once(' ').map(|(before, after)| [word(before), word(after)]);
+    text.lines().map(|line| pair(line).expect("two dwords")).collect()
 }
 
 fn scratch(subject: &Subject) -> Result {
     let code = Code::load(subject)?;
     let mut queue = AqlQueue::with_scratch(subject, 64)?;
-    let start = |i: u32| i.wrapping_mul(0x0101_0103) ^ 0x1234_5678;
+    let pairs = mixed();
+    let pair = |i: u32| pairs[i as usize % pairs.len()];
     let data = subject.memory(Kind::Shared, 4096 * 4)?;
-    data.fill(start)?;
+    data.fill(|i| pair(i)[0])?;
     let packet = queue.launch(&code.kernel("mix"), 4096, &arguments![data.address()])?;
     queue.finish(packet)?;
-    data.check("the data", |i| mixed(start(i)))
+    data.check("the data", |i| pair(i)[1])
 }
 
 fn atomics(subject: &Subject) -> Result {
