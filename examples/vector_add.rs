@@ -1,9 +1,9 @@
 //! Adds two vectors of 1,048,576 numbers on a GPU and checks every element.
 //!
 //! ```text
-//! cargo run --release --example vector_add                       # the simulated machine, gfx1151
-//! cargo run --release --example vector_add -- --device gfx1100   # the simulated machine, gfx1100
-//! cargo run --release --example vector_add -- --device 0         # the first hardware GPU
+//! cargo run --example vector_add                       # the simulated machine, gfx1151
+//! cargo run --example vector_add -- --device gfx1100   # the simulated machine, gfx1100
+//! cargo run --example vector_add -- --device 0         # the first hardware GPU
 //! ```
 //! `--device` takes what `SELVEDGE_DEVICE` takes; a bare architecture name means a simulated machine here.
 #![expect(unsafe_code, reason = "device code reaches whatever its arguments reach")]
