@@ -102,6 +102,7 @@ fuzz_target!(|bytes: &[u8]| {
         lds_bytes: 1024,
         waves_per_compute_unit: 32,
         fill: number() & if choices & 16 != 0 { 0xff } else { u32::MAX },
+        xccs: Default::default(),
         scratch_base: SCRATCH,
         scratch_bytes_per_wave: if scratch { 1024 } else { 0 },
         scratch_waves: 4,

@@ -86,6 +86,7 @@ impl Machine {
             lds_bytes: kernel.field(0),
             waves_per_compute_unit: 32,
             fill: 0,
+            xccs: Default::default(),
             scratch_base: 0,
             scratch_bytes_per_wave: 0,
             scratch_waves: 0,

@@ -164,6 +164,7 @@ impl Builder {
                 context_save: ContextSave::of(&board, &self.kernel),
                 processors: Arc::new(board.gpu.clone()),
                 sdma: Arc::new(SdmaQueues::of(&board)),
+                next_xcc: AtomicU32::new(0),
                 board,
                 remap,
                 vram_used: AtomicU64::new(0),
@@ -313,6 +314,8 @@ pub(crate) struct GpuDevice {
     pub(crate) processors: Arc<Gpu>,
     pub(crate) context_save: ContextSave,
     pub(crate) sdma: Arc<SdmaQueues>,
+    /// How many AQL queues there were (`current_logical_xcc_start` of the kernel's device queue manager).
+    pub(crate) next_xcc: AtomicU32,
     /// The page of HDP flush registers that MMIO_REMAP maps. Host and device share the machine's memory, so
     /// that a flush has nothing to do.
     pub(crate) remap: Extent,

@@ -111,6 +111,7 @@ impl Program {
             lds_bytes: 8 * lanes,
             waves_per_compute_unit: 32,
             fill: 0,
+            xccs: Default::default(),
             scratch_base: SCRATCH,
             scratch_bytes_per_wave: 64 * lanes,
             scratch_waves: 8,

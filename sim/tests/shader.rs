@@ -58,6 +58,7 @@ impl Machine {
             lds_bytes: 256,
             waves_per_compute_unit: 32,
             fill: 0,
+            xccs: Default::default(),
             scratch_base: SCRATCH,
             scratch_bytes_per_wave: 64 * 32,
             scratch_waves: 8,

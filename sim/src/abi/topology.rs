@@ -220,7 +220,7 @@ impl Topology {
             .line("debug_prop", board.debug_properties)
             .line("sdma_fw_version", board.sdma_firmware)
             .line("unique_id", board.unique_id)
-            .line("num_xcc", 1)
+            .line("num_xcc", board.gpu.xccs)
             .line("max_engine_clk_ccompute", CPU_MAX_MHZ);
         self.put(&format!("nodes/{node}/properties"), text.0);
     }

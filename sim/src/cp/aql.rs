@@ -5,6 +5,7 @@ use super::error::QueueError;
 use super::hqd::{Backoff, Halt, Hqd, Processor, read_words};
 use super::{pm4, signal};
 use crate::memory::MemoryFault;
+use crate::shader::Xccs;
 use aql::header::PacketType;
 use aql::vendor::Format;
 use aql::{BarrierValue, Generation, Header, KernelDispatch, Packet, Pm4Indirect};
@@ -18,8 +19,10 @@ pub(super) struct Aql {
     hqd: Hqd,
     /// Packets that the doorbell has told of.
     submitted: u64,
-    /// Runs indirect buffers.
-    pm4: pm4::Engine,
+    /// Where workgroups run.
+    xccs: Xccs,
+    /// What runs indirect buffers, on each XCC.
+    pm4: Vec<pm4::Engine>,
 }
 
 impl Processor for Aql {
@@ -83,8 +86,9 @@ impl Aql {
     /// Of a queue whose first packet has this index.
     pub(super) fn new(first: u64, mut hqd: Hqd) -> Aql {
         hqd.packet = first;
-        let pm4 = pm4::Engine::new(hqd.gpu.gfx_target_version);
-        Aql { hqd, submitted: first, pm4 }
+        let xccs = Xccs { count: hqd.gpu.xccs, first: hqd.configuration.xcc, only: None };
+        let pm4 = pm4::Engine::of_all(hqd.gpu.gfx_target_version, xccs);
+        Aql { hqd, submitted: first, xccs, pm4 }
     }
 
     /// The next packet, once the doorbell has told of it and its header is valid.
@@ -166,6 +170,7 @@ impl Aql {
             packet: self.slot(),
             index: self.hqd.packet,
             trap_handler: self.hqd.configuration.trap_handler.get(),
+            xccs: self.xccs,
         };
         let memory = &mut self.hqd.memory;
         let launch = Dispatch::new(packet, &surroundings, memory)?.launch(memory)?;
@@ -178,7 +183,9 @@ impl Aql {
             return Err(QueueError::VendorPacket(problem).into());
         }
         let buffer = pm4::Buffer { address: packet.address, dwords: packet.size };
-        pm4::run(&mut self.pm4, &mut self.hqd, buffer).map_err(|halt| match halt {
+        let hqd = &mut self.hqd;
+        let run = self.pm4.iter_mut().try_for_each(|engine| pm4::run(engine, hqd, buffer));
+        run.map_err(|halt| match halt {
             Halt::Queue(error @ QueueError::Pm4Packet { .. }) => {
                 QueueError::VendorPacket(error.to_string()).into()
             }

@@ -5,7 +5,7 @@ use super::hqd::{Halt, read_words};
 use super::launch::{self, MAX_WORKGROUP, PRIVATE_APERTURE_HI, SHARED_APERTURE_HI, UNSET};
 use crate::memory::{MemoryFault, View};
 use crate::profile::Gpu;
-use crate::shader::Launch;
+use crate::shader::{Launch, Xccs};
 use aql::descriptor::{self, Rsrc2, UserSgprs};
 use aql::queue::offset;
 use aql::scratch::{TmpringSize, waves_are_per_shader_engine};
@@ -27,6 +27,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) index: u64,
     /// Trap handler and its data.
     pub(super) trap_handler: Option<(u64, u64)>,
+    /// Where workgroups run.
+    pub(super) xccs: Xccs,
 }
 
 /// A dispatch that passed the checks.
@@ -112,7 +114,7 @@ impl<'a> Dispatch<'a> {
 
     /// The registers.
     pub(super) fn launch(&self, memory: &mut View) -> Result<Launch, MemoryFault> {
-        let Surroundings { gpu, trap_handler, .. } = *self.surroundings;
+        let Surroundings { gpu, trap_handler, xccs, .. } = *self.surroundings;
         // Bit 6 is TRAP_PRESENT up to gfx11; gfx12 has another meaning for it. Linux has a handler of its own
         // bound to the process (kfd_process.c, kfd_process_device_init_cwsr_dgpu), whether or not the process has.
         let trap_present = self.generation != Generation::Gfx12;
@@ -135,6 +137,7 @@ impl<'a> Dispatch<'a> {
             lds_bytes: u32::from(self.lds_granules) * Rsrc2::LDS_GRANULE,
             waves_per_compute_unit: self.waves_per_compute_unit,
             fill: UNSET,
+            xccs,
             scratch_base: self.scratch_base(memory)?,
             scratch_bytes_per_wave: self.scratch.wave_bytes,
             scratch_waves: self.scratch.waves * engines,

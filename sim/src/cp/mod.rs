@@ -145,4 +145,6 @@ pub struct QueueConfiguration {
     pub doorbell: (Arc<Backing>, u64),
     /// The process's trap handler on this GPU.
     pub trap_handler: Arc<TrapHandler>,
+    /// Of a PM4 queue, the XCC that it is on; of an AQL queue, which all are on, the one that takes the first workgroup.
+    pub xcc: u32,
 }

@@ -97,9 +97,9 @@ impl Board {
         self.gpu.compute_units * self.simds_per_cu
     }
 
-    /// Shader arrays in all.
+    /// Shader arrays of all XCCs.
     pub fn arrays(&self) -> u32 {
-        self.gpu.shader_engines * self.arrays_per_engine
+        self.gpu.xccs * self.gpu.shader_engines * self.arrays_per_engine
     }
 
     /// The name of the PCI device.
@@ -109,10 +109,15 @@ impl Board {
         format!("0000:{bus:02x}:{device:02x}.{function}")
     }
 
-    /// PCI class: a VGA controller, or a display controller without VGA (include/linux/pci_ids.h,
-    /// `PCI_CLASS_DISPLAY_VGA`, `PCI_CLASS_DISPLAY_OTHER`), which MI200 is.
+    /// PCI class: a VGA controller, a display controller without VGA, which MI200 is, or a processing accelerator, which
+    /// MI300 is (include/linux/pci_ids.h, `PCI_CLASS_DISPLAY_VGA`, `PCI_CLASS_DISPLAY_OTHER`,
+    /// `PCI_CLASS_ACCELERATOR_PROCESSING`).
     pub(crate) fn pci_class(&self) -> u32 {
-        if self.gpu.gfx_target_version == 90010 { 0x03_8000 } else { 0x03_0000 }
+        match self.gpu.gfx_target_version {
+            90402 => 0x12_0000,
+            90010 => 0x03_8000,
+            _ => 0x03_0000,
+        }
     }
 
     /// First and last address that a process can use (kfd_flat_memory.c, `kfd_init_apertures_v9`;
@@ -176,10 +181,11 @@ impl ContextSave {
             90008 | 90010 | 90402 => 0x8_0000,
             _ => 0x4_0000,
         };
-        let cus = board.gpu.compute_units;
+        let cus = board.gpu.compute_units / board.gpu.xccs;
+        let engines = board.gpu.xccs * board.gpu.shader_engines;
         // Before gfx10.1 a compute unit has 40 waves, of a shader engine no more than 512, and less of each is kept.
         let (waves, control_bytes) = match board.gpu.gfx_target_version {
-            0..100_100 => ((cus * 40).min(board.gpu.shader_engines * 512), 8),
+            0..100_100 => ((cus * 40).min(engines * 512), 8),
             _ => (cus * 32, 12),
         };
         let wave_data = (cus * (vgpr + SGPR + LDS + HARDWARE_REGISTERS)).next_multiple_of(4096);
@@ -221,7 +227,7 @@ mod tests {
             assert_eq!(ours, numbers[6..9], "{name}");
             same += 1;
         }
-        assert_eq!(same, 6);
+        assert_eq!(same, 9);
         let older = Kernel::with_kfd_minor(14).unwrap();
         assert_eq!(ContextSave::of(&gfx1151(), &older).total, 0x4000 + 32 * 0x5_5000);
     }

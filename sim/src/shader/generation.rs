@@ -18,7 +18,7 @@ pub(super) enum Register {
     ScratchLow,
     ScratchHigh,
     HardwareId,
-    /// The accelerator die.
+    /// The accelerator die, XCC_ID.
     Die,
     HardwareId1,
     HardwareId2,

@@ -26,12 +26,12 @@ impl Launch {
         std::array::from_fn(|i| u64::from(self.grid[i].div_ceil(self.workgroup[i].max(1))))
     }
 
-    /// Whether a workgroup has at most the 1024 work-items of hardware, and the workgroups can be counted.
+    /// Whether a workgroup has at most the 1024 work-items of hardware, the workgroups can be counted, and there is an XCC.
     pub(super) fn has_sane_sizes(&self) -> bool {
         let items =
             self.workgroup.iter().map(|&size| u64::from(size)).try_fold(1, u64::checked_mul);
         let groups = self.workgroups().into_iter().try_fold(1, u64::checked_mul);
-        items.is_some_and(|items| items <= 1024) && groups.is_some()
+        items.is_some_and(|items| items <= 1024) && groups.is_some() && self.xccs.count != 0
     }
 
     /// Whether waves take traps (STATUS.TRAP_EN): RSRC2.TRAP_PRESENT.

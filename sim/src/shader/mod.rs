@@ -122,11 +122,13 @@ pub struct Launch {
     /// What registers and LDS hold that nothing has set: on hardware what earlier waves left, so that a kernel may
     /// not count on any value.
     pub fill: u32,
-    /// Address of the scratch of all waves.
+    /// Where workgroups run.
+    pub xccs: Xccs,
+    /// Address of the scratch of all waves; of several XCCs, each has a part of its own, one after the other.
     pub scratch_base: u64,
     /// Bytes of scratch of one wave; 0 when the kernel uses none.
     pub scratch_bytes_per_wave: u32,
-    /// How many waves have scratch behind `scratch_base`.
+    /// How many waves of an XCC have scratch behind `scratch_base`.
     pub scratch_waves: u32,
     /// Bits 63:32 of the LDS aperture of flat addresses.
     pub shared_aperture_hi: u32,
@@ -135,6 +137,36 @@ pub struct Launch {
     /// Address of the process's trap handler and its data, when one is installed (SET_TRAP_HANDLER). RSRC2 says
     /// whether waves take traps at all.
     pub trap_handler: Option<(u64, u64)>,
+}
+
+/// The XCCs that share a dispatch: workgroup n is one of the logical XCC n mod `count` (COMPUTE_TG_CHUNK_SIZE is 1;
+/// kfd_mqd_manager_v9.c, `init_mqd_v9_4_3`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Xccs {
+    /// How many share it, at least 1.
+    pub count: u32,
+    /// Which XCC is the logical XCC 0; the others follow in a ring. What shaders read in XCC_ID.
+    pub first: u32,
+    /// The only logical XCC whose workgroups run now, if not all do.
+    pub only: Option<u32>,
+}
+
+impl Xccs {
+    /// A whole dispatch on one XCC.
+    pub fn one(place: u32) -> Xccs {
+        Xccs { count: 1, first: place, only: None }
+    }
+
+    /// The place of a logical XCC.
+    fn place(self, logical: u32) -> u32 {
+        if self.count == 1 { self.first } else { (self.first + logical) % self.count }
+    }
+}
+
+impl Default for Xccs {
+    fn default() -> Xccs {
+        Xccs::one(0)
+    }
 }
 
 /// What keeps a wave from its end.

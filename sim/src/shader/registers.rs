@@ -72,8 +72,7 @@ pub(super) fn get(wave: &Wave, env: &Env<'_>, simm16: u16) -> Result<u32, Stop> 
         Register::ScratchHigh => (wave.scratch >> 32) as u32,
         // WAVE_ID 3:0.
         Register::HardwareId => wave.id & 0xf,
-        // The place on the machine is always the first.
-        Register::Die => 0,
+        Register::Die => wave.xcc,
         // WAVE_ID 4:0; the place on the machine is always the first.
         Register::HardwareId1 => wave.id & 0x1f,
         Register::HardwareId2 => 0,

@@ -15,7 +15,7 @@ use super::launch::{Group, prepare};
 use super::lds::Lds;
 use super::vector::host_is_wide;
 use super::wave::{Env, State, Stop, Wave};
-use super::{Launch, Outside, Statistics, WaveFault, WaveFaultKind, trap};
+use super::{Launch, Outside, Statistics, WaveFault, WaveFaultKind, Xccs, trap};
 use crate::memory::{AddressSpace, View};
 use crate::profile::Gpu;
 use amdgpu_isa::Target;
@@ -44,8 +44,8 @@ pub(super) struct Dispatch<'a> {
     instructions: &'a InstructionCache,
     pub(super) outside: &'a dyn Outside,
     inspection: &'a Inspection,
-    /// The next workgroup to start.
-    next: AtomicU64,
+    /// Of each logical XCC, how many of its workgroups have started.
+    next: Vec<AtomicU64>,
     groups: u64,
     /// Workers stop when one of them faulted.
     failed: AtomicBool,
@@ -71,16 +71,16 @@ impl<'a> Dispatch<'a> {
             instructions,
             outside,
             inspection,
-            next: AtomicU64::new(0),
+            next: (0..launch.xccs.count).map(|_| AtomicU64::new(0)).collect(),
             groups: launch.workgroups().iter().product(),
             failed: AtomicBool::new(false),
             fault: Mutex::new(None),
         }
     }
 
-    /// Workgroups that the whole machine holds at once, at least one.
+    /// Workgroups that the XCCs of the dispatch hold at once, at least one each.
     fn residents(&self) -> u64 {
-        let units = u64::from(self.gpu.compute_units.max(1));
+        let units = u64::from((self.gpu.compute_units / self.gpu.xccs.max(1)).max(1));
         let waves = u64::from(self.launch.waves()).max(1);
         let by_waves = units * u64::from(self.launch.waves_per_compute_unit) / waves;
         let by_lds = match self.launch.lds_bytes {
@@ -92,7 +92,7 @@ impl<'a> Dispatch<'a> {
         } else {
             u64::MAX
         };
-        by_waves.min(by_lds).min(by_scratch).max(1)
+        by_waves.min(by_lds).min(by_scratch).max(1) * u64::from(self.launch.xccs.count)
     }
 
     /// Runs the dispatch on up to `threads` threads.
@@ -197,8 +197,8 @@ struct Worker<'a> {
     halted: Vec<Resident>,
     /// Workgroups that ended, whose storage the next ones reuse.
     spare: Vec<Resident>,
-    /// Scratch slots (in workgroups) not in use.
-    slots: Vec<u64>,
+    /// Scratch slots (in workgroups of their XCC) not in use, by logical XCC.
+    slots: Vec<Vec<u64>>,
 }
 
 impl<'a> Worker<'a> {
@@ -218,7 +218,35 @@ impl<'a> Worker<'a> {
             running: VecDeque::new(),
             halted: Vec::new(),
             spare: Vec::new(),
-            slots: slots.rev().collect(),
+            slots: {
+                let xccs = u64::from(dispatch.launch.xccs.count);
+                let mut free = vec![Vec::new(); xccs as usize];
+                for slot in slots.rev() {
+                    free[(slot % xccs) as usize].push(slot / xccs);
+                }
+                free
+            },
+        }
+    }
+
+    /// Takes the next workgroup of an XCC that has a slot free, the lowest of these: its number and its slot.
+    fn claim(&mut self) -> Option<(u64, u64)> {
+        let dispatch = self.dispatch;
+        let Xccs { count, only, .. } = dispatch.launch.xccs;
+        loop {
+            let of = |xcc: u32, started: u64| started * u64::from(count) + u64::from(xcc);
+            let next = |xcc: u32| of(xcc, dispatch.next[xcc as usize].load(Ordering::Relaxed));
+            let runs = |xcc: &u32| only.is_none_or(|only| only == *xcc);
+            let free = (0..count).filter(|&xcc| !self.slots[xcc as usize].is_empty());
+            let xcc = free.filter(runs).min_by_key(|&xcc| next(xcc))?;
+            if next(xcc) >= dispatch.groups {
+                return None;
+            }
+            let number = of(xcc, dispatch.next[xcc as usize].fetch_add(1, Ordering::Relaxed));
+            // Another worker may have been faster.
+            if number < dispatch.groups {
+                return Some((number, self.slots[xcc as usize].pop()?));
+            }
         }
     }
 
@@ -233,7 +261,8 @@ impl<'a> Worker<'a> {
                     if let Some(inspector) = &mut self.inspector {
                         inspector.group_ended(resident.number);
                     }
-                    self.slots.push(resident.slot);
+                    let xcc = resident.number % self.slots.len() as u64;
+                    self.slots[xcc as usize].push(resident.slot);
                     self.spare.push(resident);
                 }
                 Slice::Unfinished => self.running.push_back(resident),
@@ -269,15 +298,9 @@ impl<'a> Worker<'a> {
 
     fn start(&mut self) -> Option<Resident> {
         let dispatch = self.dispatch;
-        if dispatch.next.load(Ordering::Relaxed) >= dispatch.groups {
-            return None;
-        }
-        let number = dispatch.next.fetch_add(1, Ordering::Relaxed);
-        if number >= dispatch.groups {
-            return None;
-        }
-        let slot = self.slots.pop()?;
+        let (number, slot) = self.claim()?;
         let launch = dispatch.launch;
+        let xcc = launch.xccs.place((number % u64::from(launch.xccs.count)) as u32);
         let group = Group::numbered(launch, number);
         let mut resident = self.spare.pop().unwrap_or_else(|| Resident {
             number,
@@ -298,11 +321,16 @@ impl<'a> Worker<'a> {
         while resident.waves.len() < waves as usize {
             resident.waves.push(Wave::new(launch.wave32, traits, traits.registers(launch)));
         }
-        let first = slot * u64::from(launch.waves());
+        let others = match launch.xccs.count {
+            1 => 0,
+            _ => u64::from(xcc) * u64::from(launch.scratch_waves),
+        };
+        let first = others + slot * u64::from(launch.waves());
         for (wave, id) in resident.waves.iter_mut().zip(0..) {
             let offset = (first + u64::from(id)) * u64::from(launch.scratch_bytes_per_wave);
             let scratch = launch.scratch_base.wrapping_add(offset);
             prepare(wave, launch, group, id, scratch);
+            wave.xcc = xcc;
         }
         self.statistics.waves += u64::from(waves);
         Some(resident)
@@ -498,6 +526,7 @@ mod tests {
             lds_bytes: 64 << 10,
             waves_per_compute_unit: 32,
             fill: 0,
+            xccs: Default::default(),
             scratch_base: 0,
             scratch_bytes_per_wave: 0,
             scratch_waves: 0,

@@ -159,6 +159,8 @@ pub(super) struct Wave {
     pub(super) indexes: bool,
     /// Number within its workgroup.
     pub(super) id: u32,
+    /// The XCC it runs on.
+    pub(super) xcc: u32,
     /// Where its scratch starts.
     pub(super) scratch: u64,
     /// Instructions executed (SHADER_CYCLES counts them).
@@ -187,6 +189,7 @@ impl Wave {
             indexes: false,
             temporaries_readable: false,
             id: 0,
+            xcc: 0,
             scratch: 0,
             executed: 0,
         }

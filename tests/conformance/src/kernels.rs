@@ -24,8 +24,7 @@ macro_rules! images {
 }
 
 /// Made by `kernels/build.py`.
-static IMAGES: &[Image] =
-    images!["gfx906" "gfx90a" "gfx942" "gfx1030" "gfx1100" "gfx1151" "gfx1200" "gfx1201"];
+static IMAGES: &[Image] = images!["gfx906" "gfx90a" "gfx942" "gfx1030" "gfx1100" "gfx1101" "gfx1103" "gfx1151" "gfx1200" "gfx1201"];
 
 /// A kernel.
 #[derive(Clone, Debug)]

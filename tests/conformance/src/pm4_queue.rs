@@ -41,10 +41,6 @@ pub(crate) struct Pm4Queue {
 impl Pm4Queue {
     /// A queue with a ring of so many dwords, a power of two of at least 1024.
     pub(crate) fn new(subject: &Subject, dwords: u64) -> Result<Pm4Queue> {
-        if subject.device().node().xcc_count() > 1 {
-            let why = "each of several XCCs takes every packet of a PM4 queue";
-            return Err(Outcome::NotApplicable(why.to_owned()));
-        }
         let ring = subject.memory(Kind::Shared, dwords * 4)?;
         let pointers = subject.memory(Kind::Shared, 4096)?;
         let arguments = subject.memory(Kind::Shared, 4096)?;

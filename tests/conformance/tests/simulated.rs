@@ -32,6 +32,9 @@ machines! {
     gfx1030 23 0
     gfx90a 23 0
     gfx906 23 0
+    gfx942 23 0
+    gfx1101 23 0
+    gfx1103 23 0
 }
 
 /// Faults would end the primary context.

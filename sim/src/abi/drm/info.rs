@@ -152,7 +152,7 @@ impl RenderFile {
             gart_page_size: 4096,
             vram_type: if board.is_apu { VRAM_LPDDR5 } else { VRAM_GDDR6 },
             vram_bit_width: board.memory_width,
-            wave_front_size: 32,
+            wave_front_size: board.wave_lanes,
             num_cu_per_sh: board.cus_per_array,
             tcp_cache_size: cache(1, false, 128),
             num_sqc_per_wgp: 1,

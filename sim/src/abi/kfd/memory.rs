@@ -195,7 +195,7 @@ impl KfdProcess {
         } else if userptr {
             self.user_buffer(gpu, args.mmap_offset, size, flags)?
         } else if flags.contains(AllocMemFlags::DOORBELL) {
-            let pages = self.doorbells(device)?.pages.backing.clone();
+            let pages = self.doorbells(gpu, device)?.pages.backing.clone();
             Buffer::over(machine, gpu, Domain::Registers, pages, None)
         } else if flags.contains(AllocMemFlags::MMIO_REMAP) {
             Buffer::over(machine, gpu, Domain::Registers, machine.remap_page(gpu).1, None)

@@ -185,10 +185,15 @@ impl KfdProcess {
     }
 
     /// `kfd_alloc_process_doorbells`
-    fn doorbells<'a>(&self, device: &'a mut Device) -> Result<&'a mut Doorbells, Errno> {
+    fn doorbells<'a>(
+        &self,
+        gpu: usize,
+        device: &'a mut Device,
+    ) -> Result<&'a mut Doorbells, Errno> {
         if device.doorbells.is_none() {
             let pages = Arc::new(self.machine.kernel_pages(DOORBELL_SLICE)?);
-            device.doorbells = Some(Doorbells { pages, taken: queue::doorbell_bitmap() });
+            let taken = queue::doorbell_bitmap(&self.machine.gpus[gpu].board);
+            device.doorbells = Some(Doorbells { pages, taken });
         }
         device.doorbells.as_mut().ok_or(Errno::ENOMEM)
     }
@@ -210,7 +215,7 @@ impl KfdProcess {
                     return Err(Errno::EINVAL);
                 }
                 let mut state = self.lock();
-                let pages = &self.doorbells(&mut state.devices[gpu])?.pages;
+                let pages = &self.doorbells(gpu, &mut state.devices[gpu])?.pages;
                 Ok((pages.offset, pages.backing.clone()))
             }
             MMAP_TYPE_RESERVED => {

@@ -10,18 +10,22 @@ use crate::board::PAGE;
 use crate::count::Token;
 use crate::cp::{QueueConfiguration, QueueKind, RingProcessor};
 use crate::memory::AddressSpace;
+use crate::profile::Board;
 use crate::sdma::Engine;
 use kfd::uapi;
 use selvedge_sys::Errno;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Queues of a process on a device, a limit of the hardware scheduler.
 const MAX_QUEUES_PER_DEVICE: usize = 127;
 /// Queue ids of a process, and doorbells (`KFD_MAX_NUM_OF_QUEUES_PER_PROCESS`).
 const MAX_QUEUES: u32 = 1024;
-/// Doorbells for SDMA, interrupts and video (`AMDGPU_NAVI10_DOORBELL64_FIRST_NON_CP` to `LAST_NON_CP`), and
-/// where they appear again (`KFD_QUEUE_DOORBELL_MIRROR_OFFSET`).
+/// Doorbells for SDMA, interrupts and video (`AMDGPU_NAVI10_DOORBELL64_FIRST_NON_CP` to `LAST_NON_CP`; of gfx942
+/// `AMDGPU_DOORBELL_LAYOUT1_FIRST_NON_CP` to `LAST_NON_CP`, amdgpu_doorbell.h), and where they appear again
+/// (`KFD_QUEUE_DOORBELL_MIRROR_OFFSET`).
 const NON_CP_DOORBELLS: std::ops::RangeInclusive<usize> = 0x100..=0x190;
+const NON_CP_DOORBELLS_GFX942: std::ops::RangeInclusive<usize> = 0x100..=0x1e8;
 const DOORBELL_MIRROR: usize = 512;
 const DOORBELL_BYTES: u64 = 8;
 /// `node_props.eop_buffer_size`
@@ -55,8 +59,12 @@ impl UserQueue {
 }
 
 /// `init_doorbell_bitmap`
-pub(super) fn doorbell_bitmap() -> Vec<bool> {
-    (0..MAX_QUEUES as usize).map(|id| NON_CP_DOORBELLS.contains(&(id % DOORBELL_MIRROR))).collect()
+pub(super) fn doorbell_bitmap(board: &Board) -> Vec<bool> {
+    let non_cp = match board.gpu.gfx_target_version {
+        90402 => NON_CP_DOORBELLS_GFX942,
+        _ => NON_CP_DOORBELLS,
+    };
+    (0..MAX_QUEUES as usize).map(|id| non_cp.contains(&(id % DOORBELL_MIRROR))).collect()
 }
 
 /// What CREATE_QUEUE and UPDATE_QUEUE check alike. Returns the ring's size.
@@ -186,13 +194,32 @@ impl KfdProcess {
             return Err(Errno::EINVAL);
         }
         let area = u64::from(args.ctx_save_restore_size) + u64::from(sizes.debug);
-        let area = area.next_multiple_of(PAGE);
+        let xccs = u64::from(self.machine.gpus[gpu].board.gpu.xccs);
+        let area = (area * xccs).next_multiple_of(PAGE);
         match buffer(vm, svm, args.ctx_save_restore_address, area) {
             Ok(start) => held.push(start),
             Err(_) if svm.is_always_mapped(args.ctx_save_restore_address, area, gpu) => {}
             Err(errno) => return Err(errno),
         }
         Ok(held)
+    }
+
+    /// [`QueueConfiguration::xcc`]: AQL queues start at one after the other, PM4 queues are on the one that bits 15:8 of the
+    /// percentage name (kfd_mqd_manager_v9.c, `init_mqd_v9_4_3`; kfd_chardev.c, `pm4_target_xcc`).
+    fn first_xcc(&self, gpu: usize, kind: QueueKind, target: u32) -> Result<u32, Errno> {
+        let device = &self.machine.gpus[gpu];
+        match kind {
+            // The XCC that is the logical 0 comes round the other way.
+            QueueKind::Aql => {
+                let start = device.next_xcc.fetch_add(1, Ordering::Relaxed) % device.board.gpu.xccs;
+                Ok((device.board.gpu.xccs - start) % device.board.gpu.xccs)
+            }
+            QueueKind::Pm4 if target >= device.board.gpu.xccs && device.board.gpu.xccs > 1 => {
+                Err(self.machine.refuse(format!("a PM4 queue on XCC {target}")))
+            }
+            QueueKind::Pm4 if device.board.gpu.xccs > 1 => Ok(target),
+            QueueKind::Pm4 | QueueKind::Sdma(_) => Ok(0),
+        }
     }
 
     /// A queue of an SDMA engine.
@@ -224,7 +251,7 @@ impl KfdProcess {
         {
             return Err(Errno::EINVAL);
         }
-        self.doorbells(device)?;
+        self.doorbells(gpu, device)?;
         let references = self.queue_buffers(gpu, &vm, &state.svm, args)?;
         if state.queues.values().filter(|q| q.gpu == gpu).count() >= MAX_QUEUES_PER_DEVICE {
             return Err(Errno::ENOSPC);
@@ -247,10 +274,11 @@ impl KfdProcess {
         };
         let device = &mut state.devices[gpu];
         let trap_handler = device.trap_handler.clone();
-        let doorbells = self.doorbells(device)?;
+        let doorbells = self.doorbells(gpu, device)?;
         let free = || doorbells.taken.iter().position(|taken| !taken);
         let doorbell = sdma.as_ref().map(SdmaQueue::doorbell).or_else(free).ok_or(Errno::EBUSY)?;
         let byte = doorbell as u64 * DOORBELL_BYTES;
+        let xcc = self.first_xcc(gpu, kind, args.queue_percentage >> 8 & 0xff)?;
         let configuration = QueueConfiguration {
             kind,
             process: self.number,
@@ -262,6 +290,7 @@ impl KfdProcess {
             end_of_pipe_buffer: args.eop_buffer_address,
             doorbell: (doorbells.pages.backing.clone(), byte),
             trap_handler,
+            xcc,
         };
         let queue = UserQueue {
             gpu,
@@ -289,7 +318,7 @@ impl KfdProcess {
             Ok(processor)
         })?;
         let device = &mut state.devices[gpu];
-        self.doorbells(device)?.taken[doorbell] = true;
+        self.doorbells(gpu, device)?.taken[doorbell] = true;
         queue.references.iter().for_each(|&start| device.reference(start));
         state.queues.insert(id, queue);
         args.queue_id = id;

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const RESERVED: usize = 2;
 /// The doorbell of an engine's first queue, and how far the next engine's is: `sDMA_ENGINE0`, `sDMA_ENGINE1` and on of
 /// `AMDGPU_VEGA20_DOORBELL_ASSIGNMENT` and `AMDGPU_NAVI10_DOORBELL_ASSIGNMENT` (amdgpu_doorbell.h), which is for
-/// gfx906, gfx908, gfx90a and from gfx10 on.
+/// gfx906, gfx908, gfx90a and from gfx10 on; gfx942's are the same (aqua_vanjaram.c,
+/// `aqua_vanjaram_doorbell_index_init`).
 const FIRST_DOORBELL: usize = 0x100;
 const NEXT_ENGINE: usize = 10;
 /// `KFD_QUEUE_DOORBELL_MIRROR_OFFSET`: from queue 2 × i to 2 × i + 1 of an engine.

@@ -12,14 +12,14 @@ impl Operation for CondExec {
     }
 }
 
-/// The GPU is the first of its XCCs, and the only one.
+/// XCCs are meant by their logical numbers (VIRTUAL_XCC_ID_SELECT); one that has a queue for itself is the first.
 impl Operation for PredExec {
     fn execute(&self, at: &mut Context<'_>) -> Result<Next, Halt> {
         if at.in_ring || !at.generation.is_in(generations::GFX9) {
             // tinygrad, ops_amd.py, `_submit`: in rings it does not work.
             return Err(at.not_modelled("PRED_EXEC elsewhere than in indirect buffers of gfx9"));
         }
-        let is_meant = self.device_select & 1 != 0;
+        let is_meant = self.device_select >> at.engine.xccs.only.unwrap_or(0) & 1 != 0;
         Ok(if is_meant { Next::Continue } else { Next::Skip(self.exec_count.into()) })
     }
 }

@@ -9,7 +9,7 @@ use crate::cp::error::QueueError;
 use crate::cp::hqd::{Halt, read_words};
 use crate::cp::launch::{self, MAX_WORKGROUP, PRIVATE_APERTURE_HI, SHARED_APERTURE_HI, UNSET};
 use crate::profile::Gpu;
-use crate::shader::Launch;
+use crate::shader::{Launch, Xccs};
 use ::pm4::Generation;
 use ::pm4::packet::{DispatchDirect, DispatchIndirect};
 use ::pm4::register::*;
@@ -70,6 +70,7 @@ impl Context<'_> {
             generation: self.generation,
             registers: &self.engine.registers,
             initiator: ComputeDispatchInitiator::decode_word(initiator, self.generation),
+            xccs: self.engine.xccs,
         };
         let mut launch = match state.launch(size) {
             Ok(launch) => launch,
@@ -89,6 +90,7 @@ struct State<'a> {
     generation: Generation,
     registers: &'a Registers,
     initiator: ComputeDispatchInitiator,
+    xccs: Xccs,
 }
 
 impl State<'_> {
@@ -142,6 +144,7 @@ impl State<'_> {
             lds_bytes,
             waves_per_compute_unit,
             fill: UNSET,
+            xccs: self.xccs,
             scratch_base: self.address(scratch),
             scratch_bytes_per_wave: tmpring.wave_bytes,
             scratch_waves: tmpring.waves * engines,

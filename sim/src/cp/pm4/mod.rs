@@ -13,7 +13,8 @@
 //!   (RELEASE_MEM, CS_PARTIAL_FLUSH, write confirmation) keeps the next packet from overtaking.
 //! - Performance counters, thread traces, pipeline statistics, GDS, task and mesh shaders, the scheduler's packets and
 //!   whatever else a layout is known of: refused, with a message that names it.
-//! - Several XCCs: PRED_EXEC is about the one that there is.
+//! - Several XCCs at once: a buffer of an AQL queue is executed by one after the other, so that one which waits for a later one is
+//!   refused.
 //! - Registers of an AQL queue that its kernel dispatch packets change: its indirect buffers have their own.
 
 mod atomic;
@@ -33,6 +34,7 @@ pub(super) use ring::Pm4;
 
 use super::error::QueueError;
 use super::hqd::{Halt, Hqd};
+use crate::shader::Xccs;
 use ::pm4::layout::{HasPayload, Layout, Packet};
 use ::pm4::packet::{self, opcode_name};
 use ::pm4::{Generation, Header, RawPacket};
@@ -45,6 +47,8 @@ pub(super) struct Engine {
     /// `None` when packets of this GPU are not known.
     generation: Option<Generation>,
     registers: Registers,
+    /// Where workgroups of its dispatches run.
+    xccs: Xccs,
     /// What the last atomic read, for COPY_DATA.
     atomic_return: u64,
 }
@@ -108,11 +112,22 @@ operations! {
 impl Engine {
     /// That of a queue that has just been made: the registers hold zero, as Linux's MQD has them
     /// (kfd_mqd_manager_v11.c, `init_mqd`), but for those that only say where waves may run.
-    pub(super) fn new(gfx_target_version: u32) -> Engine {
+    pub(super) fn new(gfx_target_version: u32, xccs: Xccs) -> Engine {
         Engine {
             generation: Generation::from_target_version(gfx_target_version),
             registers: Registers::default(),
+            xccs,
             atomic_return: 0,
+        }
+    }
+
+    /// Those of all XCCs of an AQL queue, in their logical order.
+    pub(super) fn of_all(gfx_target_version: u32, xccs: Xccs) -> Vec<Engine> {
+        match xccs.count {
+            1 => vec![Engine::new(gfx_target_version, xccs)],
+            count => (0..count)
+                .map(|xcc| Engine::new(gfx_target_version, Xccs { only: Some(xcc), ..xccs }))
+                .collect(),
         }
     }
 

@@ -11,6 +11,7 @@
 use super::{Engine, Next, bad_packet, buffer, length};
 use crate::cp::hqd::{Backoff, Halt, Hqd, Processor};
 use crate::memory::MemoryFault;
+use crate::shader::Xccs;
 use ::pm4::Header;
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
@@ -64,7 +65,7 @@ impl Pm4 {
     /// Of a queue that has taken so many dwords.
     pub(in crate::cp) fn new(position: u64, mut hqd: Hqd) -> Pm4 {
         hqd.packet = position;
-        let engine = Engine::new(hqd.gpu.gfx_target_version);
+        let engine = Engine::new(hqd.gpu.gfx_target_version, Xccs::one(hqd.configuration.xcc));
         Pm4 { hqd, engine, position, written: position, skipped: 0, words: Vec::new() }
     }
 

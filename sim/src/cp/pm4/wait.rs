@@ -2,6 +2,7 @@
 
 use super::{Context, Next, Operation};
 use crate::cp::hqd::{Backoff, Halt};
+use crate::shader::Xccs;
 use ::pm4::packet::{
     Compare, Rewind, WaitOperation, WaitRegMem, WaitRegMem64, WaitRegMem64Register,
     WaitRegMemRegister, WaitSpace,
@@ -45,6 +46,10 @@ impl Context<'_> {
             let value = look(self)?;
             if self.compare(function, value & mask, reference)? {
                 return Ok(Next::Continue);
+            }
+            let Xccs { count, only, .. } = self.engine.xccs;
+            if only.is_some_and(|xcc| xcc + 1 < count) {
+                return Err(self.not_modelled("XCCs of an AQL queue that wait"));
             }
             self.hqd.rest(backoff.next())?;
         }

@@ -195,6 +195,7 @@ fn the_queues_own_thread_may_stop_it() {
             write_pointer: QUEUE + queue::offset::WRITE_DISPATCH_ID,
             doorbell: (Arc::clone(&rig.doorbells), 0),
             trap_handler: Arc::default(),
+            xcc: 0,
         };
         let queue = RingProcessor::start(
             Arc::clone(&rig.gpu),

@@ -20,6 +20,7 @@ fn launch(rig: &Rig, packet: &KernelDispatch, trap: Option<(u64, u64)>) -> Resul
         packet: PACKET,
         index: 0x1_0000_0003,
         trap_handler: trap,
+        xccs: Default::default(),
     };
     Ok(Dispatch::new(packet, &surroundings, &mut memory)?.launch(&mut memory)?)
 }

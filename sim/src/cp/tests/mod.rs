@@ -153,6 +153,7 @@ fn gfx1151() -> Gpu {
         name: "gfx1151",
         gfx_target_version: 110_501,
         compute_units: 40,
+        xccs: 1,
         shader_engines: 2,
         scratch_slots_per_cu: 32,
         lds_bytes: 64 << 10,
@@ -249,6 +250,7 @@ impl Rig {
             end_of_pipe_buffer: DATA,
             doorbell: (Arc::clone(&self.doorbells), queue * 8),
             trap_handler: self.trap_handler.clone(),
+            xcc: 0,
         }
     }
 

@@ -155,11 +155,13 @@ impl Rig {
             end_of_pipe_buffer: 0,
             doorbell: (Arc::clone(&doorbells), 0x108 * 8),
             trap_handler: Arc::default(),
+            xcc: 0,
         };
         let gpu = Gpu {
             name: "gfx1100",
             gfx_target_version: 110_000,
             compute_units: 1,
+            xccs: 1,
             shader_engines: 1,
             scratch_slots_per_cu: 1,
             lds_bytes: 1,

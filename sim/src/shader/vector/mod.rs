@@ -553,6 +553,7 @@ mod tests {
             lds_bytes: 0,
             waves_per_compute_unit: 32,
             fill: 0,
+            xccs: Default::default(),
             scratch_base: 0,
             scratch_bytes_per_wave: 0,
             scratch_waves: 0,
