@@ -7,9 +7,10 @@ use crate::abi::{Entry, Process};
 use crate::board::{Board as Memory, Contents, Extent, PAGE, poison};
 use crate::clock::Clock;
 use crate::count::{Counters, Objects};
+use crate::description::Condition;
 use crate::fault::{Injector, Plan};
 use crate::memory::Backing;
-use crate::profile::{self, Board, ContextSave, Gpu, Kernel};
+use crate::profile::{self, Board, ContextSave, Gpu, Host, Kernel, Link};
 use crate::shader::{Checks, Counts, Finding, Inspection, KernelAt, Trace};
 use selvedge_sys::Errno;
 use std::collections::BTreeMap;
@@ -31,6 +32,18 @@ pub enum MachineError {
         /// What was asked for.
         name: String,
     },
+    /// A line of text names what there is not.
+    #[error(
+        "{name:?} is nothing that a machine has, in {text:?}; GPUs are {} or none, conditions are {}",
+        profile::names().join(", "),
+        Condition::ALL.map(|known| known.0).join(", ")
+    )]
+    Description {
+        /// The line.
+        text: String,
+        /// The name.
+        name: String,
+    },
     /// No kernel with this KFD is played.
     #[error("no simulated kernel has KFD 1.{minor}; there are 1.14, 1.17, 1.18 and 1.23")]
     UnknownKernel {
@@ -50,7 +63,8 @@ pub enum MachineError {
 /// Describes a machine. What is not said: no GPU, KFD 1.18, the host's clock, no faults, no privileges.
 #[derive(Clone, Debug)]
 pub struct Builder {
-    boards: Vec<Board>,
+    cards: Vec<Card>,
+    host: Host,
     kernel: Kernel,
     clock: Clock,
     plan: Plan,
@@ -58,8 +72,16 @@ pub struct Builder {
     inspection: Inspection,
 }
 
+/// A GPU board in its slot.
+#[derive(Clone, Debug)]
+struct Card {
+    board: Board,
+    /// Whether the driver finds firmware for it.
+    has_firmware: bool,
+}
+
 impl Builder {
-    /// Adds the GPU board called `name` (`gfx1151`, `gfx1100`, `gfx1201`, `gfx1200`, `gfx90a`, `gfx906`, `gfx1030`).
+    /// Adds the GPU board called `name`, one of [`names`](profile::names).
     ///
     /// # Errors
     /// When no board is called so.
@@ -69,13 +91,59 @@ impl Builder {
         Ok(self.board(board))
     }
 
-    /// Adds a GPU board; where another has its PCI slot, on the next bus that is free.
+    /// Adds a GPU board; where another has its PCI slot, on the next bus that is free, and with the next unique id.
     #[must_use]
-    pub fn board(mut self, mut board: Board) -> Builder {
-        while self.boards.iter().any(|other| other.location_id == board.location_id) {
+    pub fn board(self, board: Board) -> Builder {
+        self.card(board, true)
+    }
+
+    /// Adds a GPU board that the driver gives up, as it finds no firmware for it.
+    #[must_use]
+    pub fn board_without_firmware(self, board: Board) -> Builder {
+        self.card(board, false)
+    }
+
+    fn card(mut self, mut board: Board, has_firmware: bool) -> Builder {
+        let others = || self.cards.iter().map(|card| &card.board);
+        while others().any(|other| other.location_id == board.location_id) {
             board.location_id = board.location_id.wrapping_add(0x100);
         }
-        self.boards.push(board);
+        while board.unique_id != 0 && others().any(|other| other.unique_id == board.unique_id) {
+            board.unique_id = board.unique_id.wrapping_add(1);
+        }
+        self.cards.push(Card { board, has_firmware });
+        self
+    }
+
+    /// What there is beside the GPUs.
+    #[must_use]
+    pub fn host(mut self, host: Host) -> Builder {
+        self.host = host;
+        self
+    }
+
+    /// Makes a condition of the machine hold; those of a GPU ([`Condition::is_of_gpu`]) change the boards that are there.
+    #[must_use]
+    pub fn condition(mut self, condition: Condition) -> Builder {
+        let host = &mut self.host;
+        match condition {
+            Condition::SmallBar => {
+                let boards = self.cards.iter_mut().map(|card| &mut card.board);
+                boards.for_each(|board| board.bar_bytes = Some(Condition::SMALL_BAR));
+            }
+            Condition::NoFirmware => {
+                self.cards.iter_mut().for_each(|card| card.has_firmware = false);
+            }
+            Condition::NoSaveArea => self.kernel.save_area_shown = false,
+            Condition::NoPermission => {
+                (host.kfd_permission, host.render_permission) = (false, false);
+            }
+            Condition::NoKfdPermission => host.kfd_permission = false,
+            Condition::NoRenderPermission => host.render_permission = false,
+            Condition::NoDriver => host.driver = false,
+            Condition::NoPeers => host.pcie_peers = false,
+            Condition::TwoCpus => host.cpu_nodes = 2,
+        }
         self
     }
 
@@ -84,7 +152,9 @@ impl Builder {
     /// # Errors
     /// When it is not one of [`Kernel::MINORS`].
     pub fn kfd_minor(mut self, minor: u32) -> Result<Builder, MachineError> {
+        let save_area_shown = self.kernel.save_area_shown;
         self.kernel = Kernel::with_kfd_minor(minor).ok_or(MachineError::UnknownKernel { minor })?;
+        self.kernel.save_area_shown &= save_area_shown;
         Ok(self)
     }
 
@@ -143,15 +213,20 @@ impl Builder {
     /// # Errors
     /// When the host gives no memory for it.
     pub fn build(self) -> Result<Machine, MachineError> {
-        let system = self.boards.iter().map(|b| b.gtt_bytes).max().unwrap_or(0);
-        let bytes = OVERHEAD + system + self.boards.iter().map(|b| b.vram_bytes).sum::<u64>();
+        let driver = self.host.driver;
+        let (cards, idle): (Vec<_>, Vec<_>) =
+            self.cards.into_iter().partition(|card| driver && card.has_firmware);
+        let boards: Vec<Board> = cards.into_iter().map(|card| card.board).collect();
+        let idle: Vec<Board> = idle.into_iter().map(|card| card.board).collect();
+        let system = boards.iter().map(|b| b.gtt_bytes).max().unwrap_or(0);
+        let bytes = OVERHEAD + system + boards.iter().map(|b| b.vram_bytes).sum::<u64>();
         let memory = Memory::new(bytes).map_err(|source| MachineError::Memory { bytes, source })?;
         let memory = Arc::new(memory);
         let counters = Counters::default();
-        let topology = Topology::new(&self.boards, &self.kernel);
-        let files = Files::new(&self.boards, &topology);
+        let topology = Topology::new(&self.host, &boards, &self.kernel);
+        let files = Files::new(&self.host, &boards, &idle, &topology);
         let mut gpus = Vec::new();
-        for (index, board) in self.boards.into_iter().enumerate() {
+        for (index, board) in boards.into_iter().enumerate() {
             // The remap page belongs to the board and is no object of a process.
             let remap = memory.allocate(PAGE, Contents::Cleared, &Default::default());
             let remap = remap.ok_or_else(|| MachineError::Memory {
@@ -173,6 +248,7 @@ impl Builder {
             });
         }
         Ok(Machine(Arc::new(Shared {
+            host: self.host,
             kernel: self.kernel,
             clock: self.clock,
             privileged: self.privileged,
@@ -206,7 +282,8 @@ impl Machine {
     /// [`Inspection::asked_for`] says, until the builder is told otherwise.
     pub fn builder() -> Builder {
         Builder {
-            boards: Vec::new(),
+            cards: Vec::new(),
+            host: Host::default(),
             kernel: Kernel::with_kfd_minor(18).unwrap_or_else(|| unreachable!("1.18 is played")),
             clock: Clock::Host,
             plan: Plan::new(),
@@ -357,6 +434,7 @@ impl GpuDevice {
 /// What everything on the machine shares.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    pub(crate) host: Host,
     pub(crate) kernel: Kernel,
     pub(crate) clock: Clock,
     pub(crate) privileged: bool,
@@ -400,6 +478,12 @@ impl Shared {
     /// A number for a kfd_process.
     pub(crate) fn new_kfd_process(&self) -> u32 {
         self.next_kfd_process.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// How a GPU comes to another's memory.
+    pub(crate) fn link(&self, from: usize, to: usize) -> Option<Link> {
+        let boards: Vec<Board> = self.gpus.iter().map(|gpu| gpu.board.clone()).collect();
+        self.host.link(&boards, from, to)
     }
 
     pub(crate) fn gpu_index(&self, gpu_id: u32) -> Option<usize> {

@@ -4,7 +4,7 @@
 //! - `kfd`: `/dev/kfd`.
 //! - `drm`: the render nodes.
 //! - `handles`: objects by number.
-//! - `sysfs` and `topology`: files to read.
+//! - `sysfs`, `topology` and `links`: files to read.
 
 pub(crate) mod buffer;
 pub(crate) mod drm;
@@ -12,6 +12,7 @@ pub(crate) mod exchange;
 pub(crate) mod file;
 pub(crate) mod handles;
 pub(crate) mod kfd;
+mod links;
 mod mappings;
 mod process;
 pub(crate) mod sysfs;

@@ -264,7 +264,14 @@ unsafe impl System for Process {
         if self.is_forked() {
             return Err(Errno::ENODEV);
         }
+        let host = &self.machine.host;
         if path == Path::new("/dev/kfd") {
+            if !host.driver {
+                return Err(Errno::ENOENT);
+            }
+            if !host.kfd_permission {
+                return Err(Errno::EACCES);
+            }
             let fd = memfd(c"kfd").map_err(io)?;
             return Ok(self.install(fd, Node::Kfd(Mutex::new(self.primary())), mode));
         }
@@ -273,6 +280,9 @@ unsafe impl System for Process {
             self.machine.gpus.iter().position(|gpu| gpu.render_minor == minor)
         });
         let Some(gpu) = gpu else { return Err(Errno::ENOENT) };
+        if !host.render_permission {
+            return Err(Errno::EACCES);
+        }
         let fd = self.machine.memory.reopen().map_err(io)?;
         Ok(self.install(fd, Node::Render(drm::RenderFile::new(&self.machine, gpu)), mode))
     }

@@ -1,7 +1,7 @@
 //! Files, directories, links and device nodes of sysfs and /dev that belong to the machine.
 
 use super::topology::{ROOT, Topology};
-use crate::profile::Board;
+use crate::profile::{Board, Host};
 use selvedge_sys::Errno;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -31,9 +31,17 @@ pub enum Entry {
         major: u32,
         /// Minor number.
         minor: u32,
+        /// Permissions: `0o666`, or `0o660` of a group that the process is not in.
+        mode: u32,
     },
     /// A directory.
     Directory,
+}
+
+/// Permissions of a device node: systemd's 50-udev-default.rules give it to the group `render`, for all, or as Debian builds
+/// them for that group alone.
+fn mode(permission: bool) -> u32 {
+    if permission { 0o666 } else { 0o660 }
 }
 
 /// Bytes of amdgpu in memory, about.
@@ -70,14 +78,24 @@ fn components(path: &str) -> Vec<&str> {
 }
 
 impl Files {
-    pub(crate) fn new(boards: &[Board], topology: &Topology) -> Files {
+    /// Those of a machine with working boards and ones that no driver has.
+    pub(crate) fn new(host: &Host, boards: &[Board], idle: &[Board], topology: &Topology) -> Files {
         let mut files = Files { entries: BTreeMap::new() };
+        for board in idle {
+            files.pci_device(board);
+        }
+        if !host.driver {
+            // Others may have devices of the class, and modules.
+            files.put("/sys/class/drm".to_owned(), Entry::Directory);
+            files.file(MODULES, "");
+            return files;
+        }
         for (path, text) in topology.files() {
             files.file(path, text);
         }
         // Every node has these directories, also when there is nothing in them (kfd_topology.c,
         // `kfd_build_sysfs_node_entry`).
-        for node in 0..=boards.len() {
+        for node in 0..host.cpu_nodes as usize + boards.len() {
             for name in ["mem_banks", "caches", "io_links", "p2p_links"] {
                 files.put(format!("{ROOT}/nodes/{node}/{name}"), Entry::Directory);
             }
@@ -95,16 +113,17 @@ impl Files {
         files.link(&format!("{kfd}/subsystem"), "/sys/class/kfd");
         files.link("/sys/class/kfd/kfd", kfd);
         files.link(&format!("/sys/dev/char/{KFD_MAJOR}:0"), kfd);
-        files.put("/dev/kfd".to_owned(), Entry::Device { major: KFD_MAJOR, minor: 0 });
+        let mode = mode(host.kfd_permission);
+        files.put("/dev/kfd".to_owned(), Entry::Device { major: KFD_MAJOR, minor: 0, mode });
         files.put(drm.to_owned(), Entry::Directory);
         for (index, board) in boards.iter().enumerate() {
-            files.gpu(board, Topology::render_minor(index));
+            files.gpu(board, Topology::render_minor(index), host.render_permission);
         }
         files
     }
 
-    /// The PCI device of a GPU and its render node (drivers/pci/pci-sysfs.c, drivers/gpu/drm/drm_sysfs.c).
-    fn gpu(&mut self, board: &Board, minor: u32) {
+    /// A PCI device as such (drivers/pci/pci-sysfs.c); gives its folder.
+    fn pci_device(&mut self, board: &Board) -> String {
         let slot = board.pci_slot();
         let device = format!("/sys/devices/pci0000:00/{slot}");
         let (vendor, id) = (0x1002, board.device_id);
@@ -118,7 +137,7 @@ impl Files {
             class & 0xff
         );
         let uevent = format!(
-            "DRIVER=amdgpu\nPCI_CLASS={class:04X}\nPCI_ID={vendor:04X}:{id:04X}\n\
+            "PCI_CLASS={class:04X}\nPCI_ID={vendor:04X}:{id:04X}\n\
              PCI_SUBSYS_ID={subsystem_vendor:04X}:{subsystem:04X}\nPCI_SLOT_NAME={slot}\n\
              MODALIAS={modalias}\n"
         );
@@ -131,8 +150,25 @@ impl Files {
             ("subsystem_device", format!("{subsystem:#06x}\n")),
             ("modalias", format!("{modalias}\n")),
             ("uevent", uevent),
+        ] {
+            self.file(&format!("{device}/{name}"), &text);
+        }
+        self.link(&format!("{device}/subsystem"), "/sys/bus/pci");
+        self.link(&format!("/sys/bus/pci/devices/{slot}"), &device);
+        device
+    }
+
+    /// A GPU that amdgpu has, and its render node (drivers/gpu/drm/drm_sysfs.c).
+    fn gpu(&mut self, board: &Board, minor: u32, permission: bool) {
+        let slot = board.pci_slot();
+        let device = self.pci_device(board);
+        let uevent = format!("{device}/uevent");
+        if let Some(Entry::File(text)) = self.entries.get_mut(&uevent) {
+            text.insert_str(0, "DRIVER=amdgpu\n");
+        }
+        for (name, text) in [
             ("mem_info_vram_total", format!("{}\n", board.vram_bytes)),
-            ("mem_info_vis_vram_total", format!("{}\n", board.vram_bytes)),
+            ("mem_info_vis_vram_total", format!("{}\n", board.visible_vram_bytes())),
             ("mem_info_gtt_total", format!("{}\n", board.gtt_bytes)),
         ] {
             self.file(&format!("{device}/{name}"), &text);
@@ -140,13 +176,12 @@ impl Files {
         if board.unique_id != 0 {
             self.file(&format!("{device}/unique_id"), &format!("{:016x}\n", board.unique_id));
         }
-        self.link(&format!("{device}/subsystem"), "/sys/bus/pci");
         self.link(&format!("{device}/driver"), "/sys/bus/pci/drivers/amdgpu");
-        self.link(&format!("/sys/bus/pci/devices/{slot}"), &device);
         self.link(&format!("/sys/bus/pci/drivers/amdgpu/{slot}"), &device);
-        self.block(&device, HWID_GC, 1, board.gc_version);
+        self.block(&device, HWID_GC, board.gpu.xccs, board.gc_version);
         self.block(&device, HWID_NBIF, 1, board.nbif_version);
-        self.block(&device, HWID_SDMA, board.sdma_engines, board.sdma_version);
+        let engines = board.sdma_engines + board.sdma_link_engines;
+        self.block(&device, HWID_SDMA, engines, board.sdma_version);
 
         let node = format!("{device}/drm/renderD{minor}");
         let numbers = format!("MAJOR={DRM_MAJOR}\nMINOR={minor}\nDEVNAME=dri/renderD{minor}\n");
@@ -158,7 +193,8 @@ impl Files {
         self.link(&format!("/sys/dev/char/{DRM_MAJOR}:{minor}"), &node);
         let render = format!("/dev/dri/renderD{minor}");
         self.link(&format!("/dev/dri/by-path/pci-{slot}-render"), &render);
-        self.put(render, Entry::Device { major: DRM_MAJOR, minor });
+        let mode = mode(permission);
+        self.put(render, Entry::Device { major: DRM_MAJOR, minor, mode });
     }
 
     /// Instances of a block of IP discovery (amdgpu_discovery.c, `ip_hw_instance_attrs`).

@@ -1,6 +1,7 @@
 //! The topology that the KFD shows in sysfs (kfd_topology.c, kfd_crat.c).
 
-use crate::profile::{Board, Cache, ContextSave, Kernel};
+use super::links::{self, Links};
+use crate::profile::{Board, Cache, ContextSave, Host, Kernel};
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 
@@ -16,12 +17,9 @@ const CAPABILITY_SVM: u32 = 0x0800_0000;
 /// `HSA_MEM_HEAP_TYPE_*`
 const HEAP_SYSTEM: u32 = 0;
 const HEAP_PUBLIC: u32 = 1;
-/// `HSA_IOLINKTYPE_PCIEXPRESS` and its weight (kfd_topology.h, kfd_crat.h).
-const LINK_PCIE: u32 = 2;
-const LINK_PCIE_WEIGHT: u32 = 20;
-/// `CRAT_IOLINK_FLAGS_*`
-const LINK_ENABLED: u32 = 1;
-const LINK_NON_COHERENT: u32 = 2;
+const HEAP_PRIVATE: u32 = 2;
+/// `HSA_CAP_PER_QUEUE_RESET_SUPPORTED`, which Linux before 6.12 does not know.
+const CAPABILITY_QUEUE_RESET: u32 = 1 << 31;
 /// `HSA_CACHE_TYPE_*`
 const CACHE_DATA: u32 = 1;
 const CACHE_INSTRUCTION: u32 = 2;
@@ -39,6 +37,15 @@ pub(crate) struct Topology {
     gpu_ids: Vec<u32>,
 }
 
+/// A GPU's node, and what it has of its place.
+struct Place<'a> {
+    node: usize,
+    /// Number of its hive; 0 is none.
+    hive: u64,
+    processor_id: u32,
+    links: &'a Links,
+}
+
 /// Lines of `name value`.
 #[derive(Default)]
 struct Properties(String);
@@ -51,18 +58,25 @@ impl Properties {
 }
 
 impl Topology {
-    pub(crate) fn new(boards: &[Board], kernel: &Kernel) -> Topology {
+    pub(crate) fn new(host: &Host, boards: &[Board], kernel: &Kernel) -> Topology {
         let mut topology = Topology { files: BTreeMap::new(), gpu_ids: Vec::new() };
+        let links = links::links(host, boards, kernel);
         topology.put("generation_id", format!("{}\n", 1 + boards.len()));
         let system = Properties::default()
             .line("platform_oem", 0)
             .line("platform_id", 0)
             .line("platform_rev", 0);
         topology.put("system_properties", system.0);
-        topology.cpu_node(boards, kernel);
+        let cpus = host.cpu_nodes as usize;
+        for cpu in 0..cpus {
+            topology.cpu_node(cpu, cpus, boards, kernel, &links[cpu]);
+        }
         let mut processor_id = FIRST_PROCESSOR_ID;
         for (index, board) in boards.iter().enumerate() {
-            topology.gpu_node(index, board, kernel, processor_id);
+            let hive = host.hive(boards, index).map_or(0, |first| boards[first].unique_id);
+            let place =
+                Place { node: cpus + index, hive, processor_id, links: &links[cpus + index] };
+            topology.gpu_node(index, board, kernel, &place);
             processor_id += board.arrays() * board.cus_per_array;
         }
         topology
@@ -84,24 +98,26 @@ impl Topology {
         self.files.insert(format!("{ROOT}/{path}"), contents);
     }
 
-    fn link(&mut self, index: usize, from: usize, to: usize, board: &Board) {
-        // Into the GPU a PCIe link is not coherent (kfd_topology.c, `kfd_set_iolink_non_coherent`).
-        let flags = if to == 0 { LINK_ENABLED } else { LINK_ENABLED | LINK_NON_COHERENT };
-        let text = Properties::default()
-            .line("type", LINK_PCIE)
-            .line("version_major", 0)
-            .line("version_minor", 0)
-            .line("node_from", from)
-            .line("node_to", to)
-            .line("weight", LINK_PCIE_WEIGHT)
-            .line("min_latency", 0)
-            .line("max_latency", 0)
-            .line("min_bandwidth", if board.is_apu { 0 } else { 312 })
-            .line("max_bandwidth", 32000)
-            .line("recommended_transfer_size", 0)
-            .line("recommended_sdma_engine_id_mask", (1u32 << board.sdma_engines) - 1)
-            .line("flags", flags);
-        self.put(&format!("nodes/{from}/io_links/{index}/properties"), text.0);
+    fn links(&mut self, node: usize, links: &Links) {
+        for (name, links) in [("io_links", &links.direct), ("p2p_links", &links.indirect)] {
+            for (index, link) in links.iter().enumerate() {
+                let text = Properties::default()
+                    .line("type", link.kind)
+                    .line("version_major", 0)
+                    .line("version_minor", 0)
+                    .line("node_from", node)
+                    .line("node_to", link.to)
+                    .line("weight", link.weight)
+                    .line("min_latency", 0)
+                    .line("max_latency", 0)
+                    .line("min_bandwidth", link.bandwidth.0)
+                    .line("max_bandwidth", link.bandwidth.1)
+                    .line("recommended_transfer_size", 0)
+                    .line("recommended_sdma_engine_id_mask", link.sdma_engines)
+                    .line("flags", link.flags);
+                self.put(&format!("nodes/{node}/{name}/{index}/properties"), text.0);
+            }
+        }
     }
 
     fn memory(&mut self, node: usize, heap: u32, bytes: u64, width: u32, mhz: u32) {
@@ -114,18 +130,26 @@ impl Topology {
         self.put(&format!("nodes/{node}/mem_banks/0/properties"), text.0);
     }
 
-    fn cpu_node(&mut self, boards: &[Board], kernel: &Kernel) {
-        self.put("nodes/0/gpu_id", "0\n".to_owned());
-        self.put("nodes/0/name", "\n".to_owned());
+    /// A node of `cpus` CPU nodes, which share the system's memory.
+    fn cpu_node(
+        &mut self,
+        node: usize,
+        cpus: usize,
+        boards: &[Board],
+        kernel: &Kernel,
+        links: &Links,
+    ) {
+        self.put(&format!("nodes/{node}/gpu_id"), "0\n".to_owned());
+        self.put(&format!("nodes/{node}/name"), "\n".to_owned());
         let mut text = Properties::default()
             .line("cpu_cores_count", CPU_CORES)
             .line("simd_count", 0)
             .line("mem_banks_count", 1)
             .line("caches_count", 0)
-            .line("io_links_count", boards.len());
+            .line("io_links_count", links.direct.len())
+            .line("p2p_links_count", links.indirect.len())
+            .line("cpu_core_id_base", node as u32 * CPU_CORES);
         for name in [
-            "p2p_links_count",
-            "cpu_core_id_base",
             "simd_id_base",
             "max_waves_per_simd",
             "lds_size_in_kb",
@@ -151,26 +175,26 @@ impl Topology {
         ] {
             text = text.line(name, 0);
         }
-        if kernel.queue_buffers_checked {
+        if kernel.save_area_shown {
             text = text.line("cwsr_size", 0).line("ctl_stack_size", 0);
         }
         let text = text.line("max_engine_clk_ccompute", CPU_MAX_MHZ);
-        self.put("nodes/0/properties", text.0);
+        self.put(&format!("nodes/{node}/properties"), text.0);
         let system = boards.iter().map(|b| b.system_bytes).max().unwrap_or(CPU_ONLY_SYSTEM_BYTES);
-        self.memory(0, HEAP_SYSTEM, system, 64, 5600);
-        for (index, board) in boards.iter().enumerate() {
-            self.link(index, 0, index + 1, board);
-        }
+        self.memory(node, HEAP_SYSTEM, system / cpus as u64, 64, 5600);
+        self.links(node, links);
     }
 
-    fn gpu_node(&mut self, index: usize, board: &Board, kernel: &Kernel, processor_id: u32) {
-        let node = index + 1;
+    fn gpu_node(&mut self, index: usize, board: &Board, kernel: &Kernel, place: &Place<'_>) {
+        let Place { node, hive, processor_id, links } = *place;
         let id = self.generate_id(board, kernel);
         self.gpu_ids.push(id);
         let caches = self.caches(node, board, processor_id);
-        self.link(0, node, 0, board);
+        self.links(node, links);
         let bytes = board.local_memory_bytes(kernel);
-        self.memory(node, HEAP_PUBLIC, bytes, board.memory_width, board.memory_mhz);
+        let is_public = board.has_large_bar() || board.vram_is_gtt(kernel);
+        let heap = if is_public { HEAP_PUBLIC } else { HEAP_PRIVATE };
+        self.memory(node, heap, bytes, board.memory_width, board.memory_mhz);
         self.put(&format!("nodes/{node}/gpu_id"), format!("{id}\n"));
         self.put(&format!("nodes/{node}/name"), "ip discovery\n".to_owned());
         let mut text = Properties::default()
@@ -178,8 +202,8 @@ impl Topology {
             .line("simd_count", board.simds())
             .line("mem_banks_count", 1)
             .line("caches_count", caches)
-            .line("io_links_count", 1)
-            .line("p2p_links_count", 0)
+            .line("io_links_count", links.direct.len())
+            .line("p2p_links_count", links.indirect.len())
             .line("cpu_core_id_base", 0)
             .line("simd_id_base", processor_id)
             .line("max_waves_per_simd", board.waves_per_simd)
@@ -198,21 +222,23 @@ impl Topology {
             .line("location_id", board.location_id)
             .line("domain", 0)
             .line("drm_render_minor", Topology::render_minor(index))
-            .line("hive_id", 0)
+            .line("hive_id", hive)
             .line("num_sdma_engines", board.sdma_engines)
             .line("num_sdma_xgmi_engines", board.sdma_link_engines)
             .line("num_sdma_queues_per_engine", board.sdma_queues_per_engine)
             .line("num_cp_queues", board.compute_queues);
-        if kernel.queue_buffers_checked {
+        if kernel.save_area_shown {
             let sizes = ContextSave::of(board, kernel);
             text = text.line("cwsr_size", sizes.total).line("ctl_stack_size", sizes.control_stack);
         }
         let svm = if kernel.svm { CAPABILITY_SVM } else { 0 };
+        let unknown = if kernel.minor < 17 { CAPABILITY_QUEUE_RESET } else { 0 };
+        let capability = board.capability & !unknown;
         text = text
             .line("max_engine_clk_fcompute", board.max_engine_mhz)
             .line("local_mem_size", 0)
             .line("fw_version", board.mec_firmware)
-            .line("capability", board.capability | svm | board.asic_revision << 22);
+            .line("capability", capability | svm | board.asic_revision << 22);
         if kernel.has_capability2() {
             text = text.line("capability2", 0);
         }
@@ -315,7 +341,7 @@ mod tests {
     #[test]
     fn two_boards() {
         let kernel = Kernel::with_kfd_minor(18).unwrap();
-        let topology = Topology::new(&[gfx1100(), gfx1151()], &kernel);
+        let topology = Topology::new(&Host::default(), &[gfx1100(), gfx1151()], &kernel);
         let properties = &topology.files[&format!("{ROOT}/nodes/1/properties")];
         assert!(properties.contains("simd_count 192\n"));
         assert_ne!(topology.gpu_id(0), topology.gpu_id(1));

@@ -71,6 +71,8 @@ pub struct Board {
     pub max_engine_mhz: u32,
     /// Bytes of VRAM; of an APU, the carve-out.
     pub vram_bytes: u64,
+    /// Bytes of VRAM that the host sees, where it does not see all.
+    pub bar_bytes: Option<u64>,
     /// Bytes of system memory.
     pub system_bytes: u64,
     /// What the GPU may use of system memory (`ttm_tt_pages_limit`), bytes.
@@ -100,6 +102,16 @@ impl Board {
     /// Shader arrays of all XCCs.
     pub fn arrays(&self) -> u32 {
         self.gpu.xccs * self.gpu.shader_engines * self.arrays_per_engine
+    }
+
+    /// Bytes of VRAM that the host sees (`visible_vram_size`).
+    pub fn visible_vram_bytes(&self) -> u64 {
+        self.bar_bytes.map_or(self.vram_bytes, |bar| bar.min(self.vram_bytes))
+    }
+
+    /// Whether the host sees all VRAM (kfd_topology.h, `kfd_dev_is_large_bar`).
+    pub fn has_large_bar(&self) -> bool {
+        self.visible_vram_bytes() == self.vram_bytes
     }
 
     /// The name of the PCI device.

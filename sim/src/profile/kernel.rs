@@ -14,8 +14,10 @@ pub struct Kernel {
     /// `kfd_ioctl_get_process_apertures_new`).
     pub aperture_count_checked: bool,
     /// CREATE_QUEUE checks that the buffers are mapped and have the right sizes (kfd_queue.c,
-    /// `kfd_queue_acquire_buffers`, since 6.12), and the topology says `cwsr_size` and `ctl_stack_size`.
+    /// `kfd_queue_acquire_buffers`, since 6.12).
     pub queue_buffers_checked: bool,
+    /// The topology says `cwsr_size` and `ctl_stack_size`, which came to the stable kernels of December 2025.
+    pub save_area_shown: bool,
     /// VRAM of an APU is allocated as GTT whenever the GPU is an APU (amdgpu_amdkfd_gpuvm.c,
     /// `AMD_IS_APU`). Newer kernels do so only when the carve-out is smaller than the GTT limit
     /// (`apu_prefer_gtt`).
@@ -41,6 +43,7 @@ impl Kernel {
             svm: minor != 17,
             aperture_count_checked: minor == 17 || minor >= 23,
             queue_buffers_checked: minor >= 17,
+            save_area_shown: minor >= 17,
             apu_vram_is_always_gtt: minor == 17,
             vram_cleared: minor >= 17,
             gfx1151_vgpr_bytes: if minor >= 17 { 0x6_0000 } else { 0x4_0000 },

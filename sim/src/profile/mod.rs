@@ -1,10 +1,13 @@
 //! Machines as data.
 
 mod board;
+mod host;
 mod kernel;
 mod known;
 
 pub use board::{Board, Cache, ContextSave};
+pub(crate) use host::xgmi_bandwidth;
+pub use host::{Host, Link};
 pub use kernel::Kernel;
 pub use known::{
     by_name, gfx90a, gfx906, gfx942, gfx1030, gfx1100, gfx1101, gfx1103, gfx1151, gfx1200, gfx1201,

@@ -11,6 +11,7 @@ mod pm4;
 mod process;
 mod queue;
 mod random;
+mod real_machines;
 mod rig;
 mod ring;
 mod sdma;

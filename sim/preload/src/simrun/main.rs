@@ -25,8 +25,9 @@ const OWN_ERROR: u8 = 125;
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Options {
-    /// GPUs of the machine: gfx1151, gfx1100, gfx1201, gfx1200, gfx90a, gfx906, gfx1030; several with commas; `none`.
-    #[arg(long, default_value = "gfx1151", value_name = "GPU[,GPU...]")]
+    /// GPUs of the machine, several with commas between, or `none`; conditions follow after `+`, as in `gfx1100+small-bar`. An
+    /// unknown name is answered with those there are.
+    #[arg(long, default_value = "gfx1151", value_name = "GPU[+CONDITION...][,...]")]
     machine: String,
     /// The kernel: 6.5, 6.12, 6.18, 7.3, or the KFD's minor version: 14, 17, 18, 23.
     #[arg(long, default_value = "6.18", value_parser = kfd_minor, value_name = "VERSION")]

@@ -38,9 +38,9 @@ fn fill(tree: &Path, files: &BTreeMap<String, Entry>) -> io::Result<()> {
                 std::fs::write(&place, text)?;
                 set_permissions(&place, Permissions::from_mode(0o444))?;
             }
-            Entry::Device { major, minor } => {
+            Entry::Device { major, minor, mode } => {
                 std::fs::write(&place, format!("{major}:{minor}\n"))?;
-                set_permissions(&place, Permissions::from_mode(0o666))?;
+                set_permissions(&place, Permissions::from_mode(*mode))?;
             }
         }
     }

@@ -55,6 +55,13 @@ impl RenderFile {
         let allocate = |domain| {
             Buffer::allocate(&self.machine, self.gpu, domain, wanted.bo_size, flags.bits())
         };
+        let board = &self.machine.gpus[self.gpu].board;
+        if domain == Domain::Vram
+            && flags.contains(GemCreateFlags::CPU_ACCESS_REQUIRED)
+            && wanted.bo_size > board.visible_vram_bytes()
+        {
+            return Err(Errno::ENOMEM);
+        }
         let buffer = match allocate(domain) {
             // What does not fit VRAM goes to system memory.
             Err(_) if domain == Domain::Vram => allocate(Domain::Gtt)?,

@@ -14,7 +14,8 @@ const MAX_REGISTERS: u32 = 128;
 const PTE_FRAGMENT: u32 = 2 << 20;
 /// Kept back of VRAM for page tables (`AMDGPU_VM_RESERVED_VRAM`).
 const RESERVED_VRAM: u64 = 8 << 20;
-/// `AMDGPU_VRAM_TYPE_GDDR6`, `AMDGPU_VRAM_TYPE_LPDDR5`
+/// `AMDGPU_VRAM_TYPE_HBM`, `AMDGPU_VRAM_TYPE_GDDR6`, `AMDGPU_VRAM_TYPE_LPDDR5`
+const VRAM_HBM: u32 = 6;
 const VRAM_GDDR6: u32 = 9;
 const VRAM_LPDDR5: u32 = 12;
 
@@ -56,7 +57,7 @@ impl RenderFile {
             uapi::INFO_GTT_USAGE => answer.give(&used(None, board.gtt_bytes)),
             uapi::INFO_VRAM_GTT => answer.give(&uapi::InfoVramGtt {
                 vram_size: board.vram_bytes - RESERVED_VRAM,
-                vram_cpu_accessible_size: board.vram_bytes - RESERVED_VRAM,
+                vram_cpu_accessible_size: board.visible_vram_bytes() - RESERVED_VRAM,
                 gtt_size: board.gtt_bytes,
             }),
             uapi::INFO_READ_MMR_REG => {
@@ -79,10 +80,11 @@ impl RenderFile {
                     max_allocation: usable / 4 * 3,
                 };
                 let usage = used(Some(self.gpu), board.vram_bytes);
+                let visible = board.visible_vram_bytes();
                 let vram = heap(board.vram_bytes, board.vram_bytes - RESERVED_VRAM, usage);
                 answer.give(&uapi::MemoryInfo {
                     vram,
-                    cpu_accessible_vram: vram,
+                    cpu_accessible_vram: heap(visible, visible - RESERVED_VRAM, usage.min(visible)),
                     gtt: heap(board.gtt_bytes, board.gtt_bytes, used(None, board.gtt_bytes)),
                 })
             }
@@ -150,7 +152,11 @@ impl RenderFile {
             virtual_address_alignment: 4096,
             pte_fragment_size: PTE_FRAGMENT,
             gart_page_size: 4096,
-            vram_type: if board.is_apu { VRAM_LPDDR5 } else { VRAM_GDDR6 },
+            vram_type: match board.gpu.gfx_target_version / 10000 {
+                _ if board.is_apu => VRAM_LPDDR5,
+                9 => VRAM_HBM,
+                _ => VRAM_GDDR6,
+            },
             vram_bit_width: board.memory_width,
             wave_front_size: board.wave_lanes,
             num_cu_per_sh: board.cus_per_array,

@@ -10,7 +10,7 @@ mod info;
 mod submit;
 mod sync;
 
-use super::buffer::Buffer;
+use super::buffer::{Buffer, Domain};
 use super::exchange::Call;
 use super::handles::Handles;
 use super::process::{Mappable, Process};
@@ -111,6 +111,10 @@ impl RenderFile {
         // Device memory cannot be copied on write (ttm_bo_vm.c, `ttm_bo_mmap_obj`).
         if length > buffer.size || cow {
             return Err(Errno::EINVAL);
+        }
+        if buffer.domain == Domain::Vram && !self.machine.gpus[buffer.gpu].board.has_large_bar() {
+            // Linux moves what is looked at behind the BAR, or to system memory (`amdgpu_bo_fault_reserve_notify`).
+            return Err(self.machine.refuse("mmap of VRAM with a small BAR".into()));
         }
         Ok((buffer.offset, buffer.backing.clone()))
     }

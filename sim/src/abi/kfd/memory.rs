@@ -169,6 +169,13 @@ impl KfdProcess {
             return Err(Errno::EADDRINUSE);
         }
         let gpu = self.gpu(args.gpu_id)?;
+        // Memory that the host sees is not to be had with a small BAR (`kfd_ioctl_alloc_memory_of_gpu`).
+        if vram
+            && flags.contains(AllocMemFlags::PUBLIC)
+            && !self.machine.gpus[gpu].board.has_large_bar()
+        {
+            return Err(Errno::EINVAL);
+        }
         let device = &mut state.devices[gpu];
         let render = device.render().cloned().ok_or(Errno::ENODEV)?;
         if flags.contains(AllocMemFlags::DOORBELL) {
@@ -287,10 +294,31 @@ impl KfdProcess {
             let vm = state.devices[gpu].vm()?;
             let token = self.machine.counters.gpu_mappings.token();
             let allocation = state.devices[home].buffers.get_mut(index).ok_or(Errno::ENOMEM)?;
+            if !self.reaches(gpu, allocation) {
+                return Err(Errno::EINVAL);
+            }
             allocation.map(gpu, vm, token)?;
             args.n_success = place as u32 + 1;
         }
         Ok(())
+    }
+
+    /// Whether a GPU can be given a buffer: of other GPUs it must reach the VRAM, and for their doorbells and registers the bus
+    /// must do (amdgpu_amdkfd_gpuvm.c, `kfd_mem_attach`).
+    fn reaches(&self, gpu: usize, allocation: &Allocation) -> bool {
+        let buffer = &allocation.buffer;
+        if buffer.gpu == gpu || self.machine.gpus[gpu].board.vram_is_gtt(&self.machine.kernel) {
+            return true;
+        }
+        let link = self.machine.link(gpu, buffer.gpu);
+        match buffer.domain {
+            Domain::Gtt | Domain::User => true,
+            Domain::Vram => link.is_some(),
+            // Whether or not there are links of their own.
+            Domain::Registers => {
+                self.machine.host.pcie_peers && self.machine.gpus[buffer.gpu].board.has_large_bar()
+            }
+        }
     }
 
     pub(super) fn unmap_memory(

@@ -42,6 +42,7 @@ pub fn gfx1030() -> Board {
         cus_per_array: 10,
         max_engine_mhz: 2250,
         vram_bytes: 16368 << 20,
+        bar_bytes: None,
         system_bytes: 64 << 30,
         gtt_bytes: 32 << 30,
         memory_width: 256,

@@ -77,12 +77,13 @@ fn read_pointer(subject: &Subject) -> Result {
             sequence::wait_until(to, gate.address(), Compare::EQUAL_TO_THE_REFERENCE_VALUE, round)
         })?;
         let after = queue.written() % queue.dwords();
-        std::thread::sleep(Duration::from_millis(5));
-        let waits = queue.read_pointer()?;
-        if waits != before && waits != after {
-            let text = format!("it is {waits}, where a packet from {before} to {after} waits");
-            return Err(Outcome::fail(text));
-        }
+        eventually(
+            &format!("the read pointer where a packet from {before} to {after} waits"),
+            || {
+                let waits = queue.read_pointer()?;
+                Ok(waits == before || waits == after)
+            },
+        )?;
         gate.set_dword(0, round)?;
         queue.finish()?;
         let end = queue.written() % queue.dwords();
