@@ -1,6 +1,6 @@
 //! The machine: boards, a kernel, a clock, and the processes on it.
 
-use crate::abi::kfd::{KfdProcess, SdmaQueues};
+use crate::abi::kfd::{KfdProcess, SdmaQueues, SmiReaders};
 use crate::abi::sysfs::Files;
 use crate::abi::topology::Topology;
 use crate::abi::{Entry, Process};
@@ -240,6 +240,7 @@ impl Builder {
                 processors: Arc::new(board.gpu.clone()),
                 sdma: Arc::new(SdmaQueues::of(&board)),
                 next_xcc: AtomicU32::new(0),
+                smi: SmiReaders::default(),
                 board,
                 remap,
                 vram_used: AtomicU64::new(0),
@@ -373,10 +374,15 @@ impl Machine {
     pub fn reset_gpu(&self, index: usize) {
         assert!(index < self.0.gpus.len(), "the machine has {} GPUs", self.0.gpus.len());
         let processes = self.0.live_kfd_processes();
-        processes.iter().for_each(|process| process.gpu_hangs(index));
+        self.0.tell_of_reset(index, false);
+        processes.iter().for_each(|process| {
+            process.suspend();
+            process.gpu_hangs(index);
+        });
         self.0.gpus[index].lose_vram();
         self.0.gpus[index].hangs.store(false, Ordering::SeqCst);
         processes.iter().for_each(|process| process.gpu_was_reset(index));
+        self.0.tell_of_reset(index, true);
     }
 }
 
@@ -393,6 +399,8 @@ pub(crate) struct GpuDevice {
     pub(crate) sdma: Arc<SdmaQueues>,
     /// How many AQL queues there were (`current_logical_xcc_start` of the kernel's device queue manager).
     pub(crate) next_xcc: AtomicU32,
+    /// Who reads events of it.
+    pub(crate) smi: SmiReaders,
     /// The page of HDP flush registers that MMIO_REMAP maps. Host and device share the machine's memory, so
     /// that a flush has nothing to do.
     pub(crate) remap: Extent,

@@ -20,14 +20,18 @@ fn ready(entry: &pollfd) -> Option<c_short> {
         Owner::Parent => Some(entry.events & ALWAYS),
         Owner::Machine => {
             let _inside = Inside::enter()?;
-            let readiness = state::current()?.process.poll(entry.fd, Some(Duration::ZERO)).ok()?;
+            let process = &state::current()?.process;
+            if process.polls_as_the_hosts(entry.fd) {
+                return None;
+            }
+            let readiness = process.poll(entry.fd, Some(Duration::ZERO)).ok()?;
             Some(if readiness.readable { entry.events & ALWAYS } else { 0 })
         }
     }
 }
 
 /// Asks the kernel about the others, with `wait` while nothing of the machine's is ready. What is not ready never
-/// becomes so.
+/// becomes so, but for what the kernel knows about itself.
 ///
 /// # Safety
 /// `entries` are `count` of them, or null.

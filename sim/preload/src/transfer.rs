@@ -38,19 +38,26 @@ unsafe fn read_machine(fd: c_int, buffer: *mut c_void, size: usize) -> Option<is
     Some(returned(result))
 }
 
-/// What a write gives: the KFD has no such method, a render node neither (fs/read_write.c, `vfs_write`), and that of
-/// management events is not modelled.
-fn write_machine(fd: c_int) -> Option<isize> {
+/// What a write of the machine's descriptor gives; `None` when it is the kernel's to write.
+///
+/// # Safety
+/// `buffer` has `size` bytes, or is null.
+unsafe fn write_machine(fd: c_int, buffer: *const c_void, size: usize) -> Option<isize> {
     let result = match owner(fd) {
         Owner::Kernel => return None,
         Owner::Parent => Err(Errno::EINVAL),
         Owner::Machine => {
             let inside = Inside::enter()?;
-            let known = state::current()?.process.device(fd).is_some();
-            let errno = if known { Errno::EINVAL } else { Errno::ENOSYS };
-            log::line(format_args!("write {fd} = {}", Outcome::<isize>(Err(errno))));
+            let bytes = if buffer.is_null() {
+                &[][..]
+            } else {
+                // SAFETY: the caller's promise.
+                unsafe { std::slice::from_raw_parts(buffer.cast(), size) }
+            };
+            let result = state::current()?.process.write(fd, bytes).map(usize::cast_signed);
+            log::line(format_args!("write {fd} = {}", Outcome(result)));
             drop(inside);
-            Err(errno)
+            result
         }
     };
     Some(returned(result))
@@ -112,7 +119,10 @@ pub(crate) unsafe extern "C" fn readv(fd: c_int, parts: *const iovec, count: c_i
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, size: usize) -> isize {
     // SAFETY: libc's own contract.
-    write_machine(fd).unwrap_or_else(|| unsafe { call!(SYS_write, fd, buffer, size) as isize })
+    unsafe {
+        write_machine(fd, buffer, size)
+            .unwrap_or_else(|| call!(SYS_write, fd, buffer, size) as isize)
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -123,8 +133,10 @@ pub(crate) unsafe extern "C" fn pwrite(
     offset: off_t,
 ) -> isize {
     // SAFETY: libc's own contract.
-    write_machine(fd)
-        .unwrap_or_else(|| unsafe { call!(SYS_pwrite64, fd, buffer, size, offset) as isize })
+    unsafe {
+        write_machine(fd, buffer, size)
+            .unwrap_or_else(|| call!(SYS_pwrite64, fd, buffer, size, offset) as isize)
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -141,5 +153,8 @@ pub(crate) unsafe extern "C" fn pwrite64(
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn writev(fd: c_int, parts: *const iovec, count: c_int) -> isize {
     // SAFETY: libc's own contract.
-    write_machine(fd).unwrap_or_else(|| unsafe { call!(SYS_writev, fd, parts, count) as isize })
+    unsafe {
+        write_machine(fd, std::ptr::null(), 0)
+            .unwrap_or_else(|| call!(SYS_writev, fd, parts, count) as isize)
+    }
 }

@@ -3,7 +3,7 @@
 
 use super::buffer::Buffer;
 use super::drm::RenderFile;
-use super::kfd::KfdProcess;
+use super::kfd::{KfdProcess, SmiFile};
 use crate::count::Token;
 use selvedge_sys::{Errno, OpenMode};
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ pub(crate) enum Node {
     /// A buffer that can be handed to others.
     DmaBuf(Arc<Buffer>),
     /// System management events of a GPU.
-    SmiEvents,
+    SmiEvents(Arc<SmiFile>),
 }
 
 /// An open file, closed when its last descriptor is and nobody in the kernel holds it.

@@ -136,8 +136,13 @@ impl Process {
             Node::Render(render) => {
                 Some((sysfs::DRM_MAJOR, self.machine.gpus[render.gpu].render_minor))
             }
-            Node::DmaBuf(_) | Node::SmiEvents => None,
+            Node::DmaBuf(_) | Node::SmiEvents(_) => None,
         }
+    }
+
+    /// Whether the host's own poll(2) knows when a descriptor of the machine's is ready.
+    pub fn polls_as_the_hosts(&self, fd: RawFd) -> bool {
+        self.file(fd).is_some_and(|file| matches!(file.node, Node::SmiEvents(_)))
     }
 
     /// A range of the address space has been, or is about to be, mapped from elsewhere, moved or unmapped by other
@@ -251,7 +256,7 @@ impl Process {
                 }
                 Ok((buffer.offset + offset, buffer.backing.clone()))
             }
-            Node::SmiEvents => Err(Errno::ENODEV),
+            Node::SmiEvents(_) => Err(Errno::ENODEV),
         }
     }
 }
@@ -319,7 +324,7 @@ unsafe impl System for Process {
                 self.machine.faults.ioctl(FaultNode::Render, number(request))?;
                 drm::ioctl(self, render, call)
             }
-            Node::DmaBuf(_) | Node::SmiEvents => Err(Errno::ENOTTY),
+            Node::DmaBuf(_) | Node::SmiEvents(_) => Err(Errno::ENOTTY),
         }
     }
 
@@ -393,18 +398,26 @@ unsafe impl System for Process {
         match self.file(fd).as_deref().map(|file| &file.node) {
             // A file without a poll method is always ready (DEFAULT_POLLMASK).
             Some(Node::Kfd(_) | Node::DmaBuf(_)) => Ok(Readiness { readable: true, error: false }),
-            // No events ever come: nobody can ask for any without write(2). poll(2) of no descriptor waits
-            // just so.
-            Some(Node::SmiEvents | Node::Render(_)) => Linux.poll(-1, timeout),
-            None => Linux.poll(fd, timeout),
+            // No events ever come. poll(2) of no descriptor waits just so.
+            Some(Node::Render(_)) => Linux.poll(-1, timeout),
+            Some(Node::SmiEvents(_)) | None => Linux.poll(fd, timeout),
         }
     }
 
     fn read(&self, fd: RawFd, buffer: &mut [u8]) -> Result<usize, Errno> {
         match self.file(fd).as_deref().map(|file| &file.node) {
             Some(Node::Kfd(_) | Node::DmaBuf(_)) => Err(Errno::EINVAL),
-            Some(Node::SmiEvents | Node::Render(_)) => Err(Errno::EAGAIN),
-            None => Linux.read(fd, buffer),
+            Some(Node::Render(_)) => Err(Errno::EAGAIN),
+            Some(Node::SmiEvents(_)) | None => Linux.read(fd, buffer),
+        }
+    }
+
+    fn write(&self, fd: RawFd, buffer: &[u8]) -> Result<usize, Errno> {
+        match self.file(fd).as_deref().map(|file| &file.node) {
+            // Neither node has such a method (fs/read_write.c, `vfs_write`), nor has a dma-buf.
+            Some(Node::Kfd(_) | Node::Render(_) | Node::DmaBuf(_)) => Err(Errno::EINVAL),
+            Some(Node::SmiEvents(file)) => file.write(buffer),
+            None => Linux.write(fd, buffer),
         }
     }
 

@@ -95,12 +95,13 @@ impl Aql {
     fn fetch(&mut self) -> Result<[u32; PACKET_WORDS], Halt> {
         let mut backoff = Backoff::default();
         self.hqd.rest(Duration::ZERO)?;
-        let address = self.slot();
         loop {
             if self.hqd.packet == self.submitted {
                 self.look_at_doorbell()?;
             }
             if self.hqd.packet != self.submitted {
+                // The driver may give the queue another ring whenever it rests.
+                let address = self.slot();
                 let head = self.hqd.memory.acquire_u32(address)?;
                 if Header::from_word(head).packet_type != PacketType::INVALID {
                     let mut words = [head; PACKET_WORDS];

@@ -184,8 +184,11 @@ impl Hqd {
     }
 
     /// A point where the queue may be stopped; see [`Control::rest`].
-    pub(crate) fn rest(&self, time: Duration) -> Result<(), Stopped> {
-        self.control.rest(time)
+    pub(crate) fn rest(&mut self, time: Duration) -> Result<(), Stopped> {
+        if let Some(ring) = self.control.rest(time)? {
+            self.configuration.ring = ring;
+        }
+        Ok(())
     }
 
     /// Waits until memory says so.
@@ -270,6 +273,14 @@ impl Hqd {
 impl Outside for Hqd {
     fn is_stopped(&self) -> bool {
         self.control.stopped()
+    }
+
+    fn count_wave_threads(&self, begins: bool) {
+        self.control.count_wave_threads(begins);
+    }
+
+    fn pause(&self) {
+        self.control.pause();
     }
 
     fn clock(&self) -> u64 {

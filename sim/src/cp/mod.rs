@@ -21,7 +21,7 @@
 //!   never ends here. Queues run side by side.
 //! - Of PM4, what its own module names.
 //! - There are no caches, so fences only order memory accesses.
-//! - Waves are not saved and restored: stopping a queue for a while waits for the kernel that runs.
+//! - Waves are not saved to memory: those of a queue that is stopped for a while stand still, and go on where they were.
 //! - Alternate scratch (`amd_queue_v2_t`) is ignored, as firmware without asynchronous reclaim
 //!   does.
 

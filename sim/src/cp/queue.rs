@@ -45,10 +45,22 @@ struct State {
     running: bool,
     /// Whether a packet is being processed.
     busy: bool,
+    /// Threads that run waves of it, and how many of them stand still.
+    wave_threads: usize,
+    paused_threads: usize,
+    /// Another ring, from when the queue goes on.
+    ring: Option<(u64, u32)>,
     /// Why the queue stopped by itself.
     fault: Option<QueueFault>,
     /// The first exception of a wave.
     exception: Option<WaveFault>,
+}
+
+impl State {
+    /// Whether something goes on: a packet's work, but not that of waves which all stand still.
+    fn is_at_work(&self) -> bool {
+        self.busy && (self.wave_threads == 0 || self.paused_threads < self.wave_threads)
+    }
 }
 
 /// What the queue's thread and its driver share.
@@ -58,6 +70,8 @@ pub(super) struct Control {
     changed: Condvar,
     /// Ends waves and the thread.
     stop: AtomicBool,
+    /// Waves are to stand still: what `State::running` says is not so.
+    pause: AtomicBool,
     packets: AtomicU64,
     dispatches: AtomicU64,
     waves: AtomicU64,
@@ -83,12 +97,12 @@ impl Control {
 
     /// A point where the queue may be stopped: sleeps for `time`, or shorter when the driver wants
     /// something, and waits until the queue may run. Until then it is not busy, afterwards it
-    /// is.
-    pub(super) fn rest(&self, time: Duration) -> Result<(), Stopped> {
+    /// is. Returns the queue's ring, if it is another one from now on.
+    pub(super) fn rest(&self, time: Duration) -> Result<Option<(u64, u32)>, Stopped> {
         let mut state = self.lock();
         if state.running && !self.stopped() && time.is_zero() {
             state.busy = true;
-            return Ok(());
+            return Ok(state.ring.take());
         }
         state.busy = false;
         self.changed.notify_all();
@@ -103,7 +117,32 @@ impl Control {
             return Err(Stopped);
         }
         state.busy = true;
-        Ok(())
+        Ok(state.ring.take())
+    }
+
+    /// A thread begins, or ends, to run waves of the queue.
+    pub(super) fn count_wave_threads(&self, begins: bool) {
+        let mut state = self.lock();
+        if begins {
+            state.wave_threads += 1;
+        } else {
+            state.wave_threads -= 1;
+        }
+        self.changed.notify_all();
+    }
+
+    /// A point where waves stand still as long as the queue is not to run.
+    pub(super) fn pause(&self) {
+        if !self.pause.load(Ordering::Acquire) {
+            return;
+        }
+        let mut state = self.lock();
+        state.paused_threads += 1;
+        self.changed.notify_all();
+        while !state.running && !self.stopped() {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.paused_threads -= 1;
     }
 
     /// The queue's thread is about to end.
@@ -173,9 +212,18 @@ impl RingProcessor {
         host: Arc<dyn Host>,
     ) -> io::Result<RingProcessor> {
         let control = Arc::new(Control {
-            state: Mutex::new(State { running: true, busy: false, fault: None, exception: None }),
+            state: Mutex::new(State {
+                running: true,
+                busy: false,
+                wave_threads: 0,
+                paused_threads: 0,
+                ring: None,
+                fault: None,
+                exception: None,
+            }),
             changed: Condvar::new(),
             stop: AtomicBool::new(false),
+            pause: AtomicBool::new(false),
             packets: AtomicU64::new(0),
             dispatches: AtomicU64::new(0),
             waves: AtomicU64::new(0),
@@ -202,16 +250,18 @@ impl RingProcessor {
 
     /// Stops (`false`) or continues (`true`) the queue, as queue percentage 0 does. Stopping
     /// returns when no packet is being processed; a barrier packet that waits for its signals
-    /// stops at once, a kernel runs to its end, as waves cannot be saved here.
+    /// stops at once, and so do the waves of a kernel, where they are: what hardware saves to memory
+    /// they keep here.
     ///
-    /// Returns false when the kernel did not end within the time that Linux waits; the queue is
-    /// then still to stop after it. See [`Host`] for locks.
+    /// Returns false when that took longer than Linux waits; the queue is
+    /// then still to stop. See [`Host`] for locks.
     pub fn set_running(&self, running: bool) -> bool {
         let deadline = Instant::now() + PREEMPTION_TIMEOUT;
         let mut state = self.control.lock();
         state.running = running;
+        self.control.pause.store(!running, Ordering::Release);
         self.control.changed.notify_all();
-        while !running && state.busy && !self.on_own_thread() {
+        while !running && state.is_at_work() && !self.on_own_thread() {
             let Some(left) = deadline.checked_duration_since(Instant::now()) else {
                 return false;
             };
@@ -222,6 +272,17 @@ impl RingProcessor {
                 .unwrap_or_else(PoisonError::into_inner);
         }
         true
+    }
+
+    /// Gives the queue another ring, of which the packet at its read pointer is the next. To be called while it is
+    /// stopped; a packet whose work has begun goes on as it was read.
+    pub(crate) fn set_ring(&self, ring: (u64, u32)) {
+        self.control.lock().ring = Some(ring);
+    }
+
+    /// Whether waves stand still in the queue.
+    pub(crate) fn has_waves(&self) -> bool {
+        self.control.lock().wave_threads != 0
     }
 
     /// Kills the queue's waves and ends its thread, as dropping the value does. See [`Host`] for

@@ -250,6 +250,14 @@ pub trait Outside: Sync {
     /// Whether waves are to be killed.
     fn is_stopped(&self) -> bool;
 
+    /// A thread begins, or ends, to run waves.
+    fn count_wave_threads(&self, begins: bool) {
+        _ = begins;
+    }
+
+    /// Where waves stand still while the driver has their queue off the hardware.
+    fn pause(&self) {}
+
     /// The GPU's timestamp counter, ticks of 10 ns: that of completion signals, too.
     fn clock(&self) -> u64;
 

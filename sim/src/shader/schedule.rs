@@ -182,6 +182,22 @@ enum Slice {
     Failed,
 }
 
+/// While it lives, this thread counts among those that run waves of the queue.
+struct Present<'a>(&'a dyn Outside);
+
+impl<'a> Present<'a> {
+    fn new(outside: &'a dyn Outside) -> Present<'a> {
+        outside.count_wave_threads(true);
+        Present(outside)
+    }
+}
+
+impl Drop for Present<'_> {
+    fn drop(&mut self) {
+        self.0.count_wave_threads(false);
+    }
+}
+
 /// One thread's part of a dispatch.
 struct Worker<'a> {
     dispatch: &'a Dispatch<'a>,
@@ -251,6 +267,7 @@ impl<'a> Worker<'a> {
     }
 
     fn run(mut self) -> Statistics {
+        let _present = Present::new(self.dispatch.outside);
         loop {
             let Some(mut resident) = self.next() else {
                 self.wait_for_the_halted();
@@ -276,6 +293,7 @@ impl<'a> Worker<'a> {
     fn wait_for_the_halted(&mut self) {
         let Some(resident) = self.halted.pop() else { return };
         while !self.dispatch.failed.load(Ordering::Relaxed) {
+            self.dispatch.outside.pause();
             if self.dispatch.outside.is_stopped() {
                 let wave = resident.waves.iter().position(|wave| wave.state == State::Halted);
                 let index = wave.unwrap_or(0);
@@ -349,6 +367,7 @@ impl<'a> Worker<'a> {
                 if wave.state != State::Running {
                     continue;
                 }
+                self.dispatch.outside.pause();
                 if self.dispatch.outside.is_stopped() {
                     let kind = WaveFaultKind::Killed;
                     self.fail(resident, index, resident.waves[index].pc, kind);

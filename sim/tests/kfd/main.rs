@@ -15,6 +15,7 @@ mod real_machines;
 mod rig;
 mod ring;
 mod sdma;
+mod smi;
 mod svm;
 mod topology;
 mod trap;

@@ -172,20 +172,67 @@ fn without_a_vm_there_is_no_queue() {
     assert_eq!(answer, Err(Errno::ESRCH));
 }
 
+/// UPDATE_QUEUE with another ring while packets wait: the queue goes on in it, at the packet whose turn it is.
 #[test]
-fn what_is_not_modelled_is_refused_loudly() {
+fn a_queue_gets_another_ring() {
+    for (name, minor) in [("gfx1151", 18), ("gfx90a", 14)] {
+        let rig = Rig::new(name, minor);
+        let mut queue = rig.queue();
+        let signal = rig.buffer(gtt(), PAGE);
+        signal.qword(8).store(9, SeqCst);
+        queue.submit_barrier(0, signal.va);
+        eventually("the first packet", || signal.qword(8).load(SeqCst) == 8);
+        update(&rig, &queue, 0).unwrap();
+        // In the old ring, where nobody looks any more.
+        queue.submit_barrier(1, signal.va);
+        let old = queue.ring;
+        queue.ring = rig.buffer(gtt(), old.size);
+        let mut args = uapi::UpdateQueueArgs {
+            ring_base_address: queue.ring.va,
+            queue_id: queue.args.queue_id,
+            ring_size: queue.ring.size as u32,
+            queue_percentage: 100,
+            queue_priority: 15,
+        };
+        if minor >= 17 {
+            args.ring_base_address = 0x6000_0000_0000;
+            assert_eq!(rig.ask(request::UPDATE_QUEUE, &mut args), Err(Errno::EFAULT), "no mapping");
+            args.ring_base_address = queue.ring.va;
+        }
+        (0..old.size).step_by(64).for_each(|slot| queue.ring.dword(slot).store(1, SeqCst));
+        rig.ask(request::UPDATE_QUEUE, &mut args).unwrap();
+        if minor >= 17 {
+            assert_eq!(rig.unmap(queue.ring.handle), Err(Errno::EBUSY), "the queue holds it");
+        }
+        rig.release(old);
+        queue.submit_barrier(1, signal.va);
+        queue.submit_barrier(2, signal.va);
+        eventually("the packets of the new ring", || signal.qword(8).load(SeqCst) == 6);
+        assert_eq!(queue.pointers.qword(128).load(SeqCst), 3);
+        rig.destroy(queue);
+        assert_eq!(rig.machine.refusals(), [""; 0]);
+    }
+}
+
+/// A ring of address 0 disables a queue (`pqm_update_queue_properties`); the one it had comes back.
+#[test]
+fn no_ring_stops_a_queue() {
     let rig = Rig::new("gfx1151", 18);
     let queue = rig.queue();
-    let other = rig.buffer(gtt(), queue.ring.size);
+    let signal = rig.buffer(gtt(), PAGE);
+    signal.qword(8).store(1, SeqCst);
     let mut args = uapi::UpdateQueueArgs {
-        ring_base_address: other.va,
         queue_id: queue.args.queue_id,
-        ring_size: other.size as u32,
         queue_percentage: 100,
-        queue_priority: 7,
+        ..Default::default()
     };
-    assert_eq!(rig.ask(request::UPDATE_QUEUE, &mut args), Err(Errno::ENOSYS));
-    assert_eq!(rig.machine.refusals(), ["UPDATE_QUEUE with another ring"]);
+    rig.ask(request::UPDATE_QUEUE, &mut args).unwrap();
+    queue.submit_barrier(0, signal.va);
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert_eq!(signal.qword(8).load(SeqCst), 1);
+    update(&rig, &queue, 100).unwrap();
+    eventually("the packet", || signal.qword(8).load(SeqCst) == 0);
+    rig.destroy(queue);
 }
 
 #[test]

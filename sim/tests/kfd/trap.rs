@@ -182,3 +182,56 @@ fn an_exception_without_a_handler_hangs_its_queue() {
     bench.rig.ask(request::DESTROY_QUEUE, &mut args).unwrap();
     assert_eq!(bench.rig.objects().queues, before - 1);
 }
+
+/// A kernel that counts in memory for ever stands still while its queue has no percentage, and then goes on
+/// (KFDCWSRTest BasicTest asks so).
+#[test]
+fn a_kernel_stands_still_while_its_queue_is_stopped() {
+    // s_load_b64 s[2:3], s[0:1], null; s_waitcnt lgkmcnt(0); v_mov_b32 v0, 0; v_mov_b32 v1, 1;
+    // global_atomic_add_u32 v0, v1, s[2:3]; s_branch -3
+    const COUNT: &[u32] = &[
+        0xf404_0080,
+        0xf800_0000,
+        0xbf89_fc07,
+        0x7e00_0280,
+        0x7e02_0281,
+        0xdcd6_0000,
+        0x0002_0100,
+        0xbfa0_fffd,
+    ];
+    const COUNTER: u64 = 0x900;
+    let bench = Bench::new(false);
+    bench.code.qword(ARGUMENT).store(bench.code.va + COUNTER, SeqCst);
+    bench.dispatch(COUNT);
+    let count = || bench.code.dword(COUNTER).load(SeqCst);
+    eventually("the kernel's start", || count() != 0);
+    let update = |queue_percentage| {
+        let mut args = uapi::UpdateQueueArgs {
+            ring_base_address: bench.queue.args.ring_base_address,
+            queue_id: bench.queue.args.queue_id,
+            ring_size: bench.queue.args.ring_size,
+            queue_percentage,
+            queue_priority: 7,
+        };
+        bench.rig.ask(request::UPDATE_QUEUE, &mut args)
+    };
+    for _ in 0..3 {
+        update(0).unwrap();
+        let stopped = count();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert_eq!(count(), stopped);
+        update(100).unwrap();
+        eventually("more", || count() != stopped);
+    }
+    update(0).unwrap();
+    // What waves would have saved is not modelled.
+    let mut state = uapi::GetQueueWaveStateArgs {
+        queue_id: bench.queue.args.queue_id,
+        ctl_stack_address: bench.queue.save_area.va,
+        ..Default::default()
+    };
+    let answer = bench.rig.ask(request::GET_QUEUE_WAVE_STATE, &mut state);
+    assert_eq!(answer, Err(selvedge_sys::Errno::ENOSYS));
+    let mut args = uapi::DestroyQueueArgs { queue_id: bench.queue.args.queue_id, pad: 0 };
+    bench.rig.ask(request::DESTROY_QUEUE, &mut args).unwrap();
+}

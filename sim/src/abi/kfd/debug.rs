@@ -1,12 +1,11 @@
-//! Debugger, checkpoints, profiler and management events (kfd_chardev.c, kfd_debug.c, kfd_smi_events.c).
+//! Debugger, checkpoints and profiler (kfd_chardev.c, kfd_debug.c).
 
 use super::KfdProcess;
-use crate::abi::file::Node;
+use super::smi::EvictionTrigger;
 use crate::abi::process::Process;
 use crate::abi::user;
-use crate::board::memfd;
 use kfd::uapi;
-use selvedge_sys::{Errno, OpenMode};
+use selvedge_sys::Errno;
 use zerocopy::IntoBytes;
 
 /// `EALREADY`
@@ -104,6 +103,11 @@ impl KfdProcess {
             return Err(Errno::EINVAL);
         }
         state.queues_paused = pause;
+        if pause {
+            self.tell_of_eviction(&state, EvictionTrigger::Checkpoint);
+        } else {
+            self.tell_of_restore(&state);
+        }
         state
             .queues
             .iter()
@@ -124,19 +128,6 @@ impl KfdProcess {
             }
             _ => Err(Errno::EINVAL),
         }
-    }
-
-    /// SMI_EVENTS: a file to read events from. None come until a mask of them is written to it, for which the
-    /// seam has no verb.
-    pub(super) fn smi_events(
-        &self,
-        linux: &Process,
-        args: &mut uapi::SmiEventsArgs,
-    ) -> Result<(), Errno> {
-        self.gpu(args.gpuid)?;
-        let fd = memfd(c"kfd_smi_ev").map_err(|_| Errno::EMFILE)?;
-        args.anon_fd = linux.install(fd, Node::SmiEvents, OpenMode::ReadWrite).cast_unsigned();
-        Ok(())
     }
 }
 

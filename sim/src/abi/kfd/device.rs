@@ -160,6 +160,7 @@ impl KfdProcess {
             return Err(Errno::EINVAL);
         }
         device.render = Some(file);
+        self.tell_of_process(gpu, true);
         Ok(())
     }
 

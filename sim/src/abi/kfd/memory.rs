@@ -1,5 +1,6 @@
 //! Allocation, mapping and sharing of buffers (kfd_chardev.c, amdgpu_amdkfd_gpuvm.c).
 
+use super::smi::{EvictionTrigger, SmiEvent, UnmapTrigger};
 use super::{DOORBELL_SLICE, KfdProcess, MMAP_TYPE_MMIO, mmap_offset, split_handle, user_memory};
 use crate::abi::buffer::{Buffer, Domain};
 use crate::abi::drm::RenderFile;
@@ -126,7 +127,8 @@ impl Allocation {
 
     /// The process unmapped `start..end` of its memory: what shows it on a GPU shows nothing any
     /// more, and accesses fault (amdgpu_amdkfd_gpuvm.c, `update_invalid_user_pages`).
-    fn forget_user_memory(&self, start: u64, end: u64) {
+    /// Whether any did.
+    fn forget_user_memory(&self, start: u64, end: u64) -> bool {
         let own = self.buffer.backing.host_address() as u64;
         if self.buffer.domain == Domain::User && own < end && own + self.buffer.size > start {
             for attachment in self.mapped.values() {
@@ -134,7 +136,9 @@ impl Allocation {
                     attachment.vm.unmap(va);
                 });
             }
+            return !self.mapped.is_empty();
         }
+        false
     }
 
     /// Unmaps it everywhere, as when the process ends.
@@ -421,12 +425,24 @@ impl KfdProcess {
     pub(crate) fn forget_user_memory(&self, start: u64, end: u64) {
         let mut guard = self.lock();
         let state = &mut *guard;
+        let mut moved = false;
         for (gpu, index) in state.user_memory.near(start, end) {
             if let Some(buffer) = state.devices[gpu].buffers.get(&index) {
-                buffer.forget_user_memory(start, end);
+                moved |= buffer.forget_user_memory(start, end);
             }
         }
+        for (gpu, first, last) in state.svm.mapped_in(start, end) {
+            let (start, end) = (first / PAGE, last / PAGE);
+            let trigger = UnmapTrigger::UnmapFromCpu;
+            self.machine.tell(gpu, self.pid, &SmiEvent::UnmapFromGpu { start, end, trigger });
+        }
         state.svm.forget(start, end, &state.devices);
+        if moved {
+            // Queues leave the hardware until the pages are looked for again
+            // (`amdgpu_amdkfd_evict_userptr`, `amdgpu_amdkfd_restore_userptr_worker`).
+            self.tell_of_eviction(state, EvictionTrigger::UserMemory);
+            self.tell_of_restore(state);
+        }
     }
 
     /// How many buffers of its own the process has.

@@ -5,21 +5,25 @@
 //! - `queue`: user queues.
 //! - `event`: events and waiting.
 //! - `signals`: what the hardware tells the kernel.
-//! - `svm`: shared virtual memory.
-//! - `debug`: runtime enable, debugger, CRIU, profiler, management events.
+//! - `svm`: shared virtual memory; `migrate`: ranges of it that move.
+//! - `debug`: runtime enable, debugger, CRIU, profiler.
+//! - `smi`: management events.
 
 mod debug;
 mod device;
 pub(crate) mod event;
 mod memory;
+mod migrate;
 mod queue;
 mod sdma;
 mod signals;
+mod smi;
 mod svm;
 mod user_memory;
 
 pub(crate) use memory::export as export_buffer;
 pub(crate) use sdma::SdmaQueues;
+pub(crate) use smi::{SmiFile, SmiReaders};
 
 use super::drm::RenderFile;
 use super::exchange::Call;
@@ -133,7 +137,7 @@ impl KfdProcess {
             number: machine.new_kfd_process(),
             pid,
             is_primary,
-            signals: Arc::new(Signals::new(machine)),
+            signals: Arc::new(Signals::new(machine, pid)),
             state: Mutex::new(State {
                 devices: machine.gpus.iter().map(|_| Device::default()).collect(),
                 queues: BTreeMap::new(),
@@ -172,6 +176,14 @@ impl KfdProcess {
     /// A GPU does nothing any more.
     pub(crate) fn gpu_hangs(&self, gpu: usize) {
         self.signals.evict(gpu);
+    }
+
+    /// The driver stops all processes before it resets a GPU (`kfd_suspend_all_processes`).
+    pub(crate) fn suspend(&self) {
+        for gpu in 0..self.machine.gpus.len() {
+            let event = smi::SmiEvent::QueueEviction(smi::EvictionTrigger::Suspend);
+            self.machine.tell(gpu, self.pid, &event);
+        }
     }
 
     /// A GPU was reset after a hang.
@@ -252,8 +264,9 @@ impl Drop for KfdProcess {
             device.buffers.take_all().for_each(memory::Allocation::release);
         }
         // A VM belongs to one kfd_process at a time.
-        for device in &state.devices {
+        for (gpu, device) in state.devices.iter().enumerate() {
             if let Some(render) = device.render() {
+                self.tell_of_process(gpu, false);
                 render.release_compute();
             }
         }

@@ -9,6 +9,7 @@ use crate::abi::user::{self, access_ok};
 use crate::board::PAGE;
 use crate::count::Token;
 use crate::cp::{QueueConfiguration, QueueKind, RingProcessor};
+use crate::machine::Machine;
 use crate::memory::AddressSpace;
 use crate::profile::Board;
 use crate::sdma::Engine;
@@ -33,6 +34,9 @@ const EOP_BYTES: u32 = 4096;
 /// CU masks are cut to this many bits.
 const MAX_CU_MASK_BITS: u32 = 1024;
 
+/// Which of the mappings that a queue holds is its ring's.
+const RING: usize = 2;
+
 /// A queue as the process made it.
 #[derive(Debug)]
 pub(super) struct UserQueue {
@@ -41,7 +45,8 @@ pub(super) struct UserQueue {
     ring: u64,
     ring_bytes: u32,
     percent: u32,
-    /// Ring as the hardware got it.
+    priority: u32,
+    /// Ring as the hardware has it.
     hardware_ring: (u64, u32),
     control_stack_bytes: u32,
     /// Starts of the mappings it holds.
@@ -298,6 +303,7 @@ impl KfdProcess {
             ring: args.ring_base_address,
             ring_bytes: args.ring_size,
             percent: args.queue_percentage & 0xff,
+            priority: args.queue_priority,
             hardware_ring: configuration.ring,
             control_stack_bytes: args.ctl_stack_size,
             references,
@@ -326,9 +332,21 @@ impl KfdProcess {
         Ok(())
     }
 
+    /// A queue is to leave the hardware. A GPU that hangs does not let it, which Linux finds out and resets it
+    /// (`unmap_queues_cpsch`, `remove_queue_mes`, `kfd_hws_hang`); here without waiting as long as Linux does.
+    fn unmap_from(&self, gpu: usize) -> Result<(), Errno> {
+        if !self.machine.gpus[gpu].hangs() {
+            return Ok(());
+        }
+        Machine(self.machine.clone()).reset_gpu(gpu);
+        Err(Errno::ETIME)
+    }
+
     pub(super) fn destroy_queue(&self, args: &mut uapi::DestroyQueueArgs) -> Result<(), Errno> {
         let mut state = self.lock();
         let queue = state.queues.remove(&args.queue_id).ok_or(Errno::EINVAL)?;
+        // The queue goes all the same (`pqm_destroy_queue`).
+        let unmapped = if queue.is_active() { self.unmap_from(queue.gpu) } else { Ok(()) };
         self.signals.destroy_queue(args.queue_id);
         let device = &mut state.devices[queue.gpu];
         queue.references.iter().for_each(|&start| device.unreference(start));
@@ -340,7 +358,7 @@ impl KfdProcess {
         if device.gws == Some(args.queue_id) {
             device.gws = None;
         }
-        Ok(())
+        unmapped
     }
 
     pub(super) fn update_queue(&self, args: &mut uapi::UpdateQueueArgs) -> Result<(), Errno> {
@@ -353,17 +371,28 @@ impl KfdProcess {
         let mut guard = self.lock();
         let state = &mut *guard;
         let queue = state.queues.get_mut(&args.queue_id).ok_or(Errno::EFAULT)?;
-        if args.ring_base_address != 0 && self.machine.kernel.queue_buffers_checked {
-            let vm = state.devices[queue.gpu].vm()?;
-            buffer(&vm, &state.svm, args.ring_base_address, u64::from(bytes) / PAGE * PAGE)
+        let (ring, device) = ((args.ring_base_address, bytes), &mut state.devices[queue.gpu]);
+        if ring.0 != 0 && self.machine.kernel.queue_buffers_checked {
+            let vm = device.vm()?;
+            let start = buffer(&vm, &state.svm, ring.0, u64::from(bytes) / PAGE * PAGE)
                 .map_err(|_| Errno::EFAULT)?;
+            device.reference(start);
+            let before = std::mem::replace(&mut queue.references[RING], start);
+            device.unreference(before);
         }
-        if args.ring_base_address != 0 && queue.hardware_ring != (args.ring_base_address, bytes) {
-            return Err(self.machine.refuse("UPDATE_QUEUE with another ring".into()));
+        if queue.is_active() {
+            self.unmap_from(queue.gpu)?;
         }
-        queue.ring = args.ring_base_address;
-        queue.ring_bytes = bytes;
+        let is_other = ring.0 != 0 && ring != queue.hardware_ring;
+        (queue.ring, queue.ring_bytes) = ring;
         queue.percent = args.queue_percentage & 0xff;
+        queue.priority = args.queue_priority;
+        if is_other {
+            queue.hardware_ring = ring;
+            // The queue leaves the hardware first (`update_queue`).
+            self.signals.set_running(args.queue_id, false)?;
+            self.signals.set_ring(args.queue_id, ring);
+        }
         let active = queue.is_active() && !state.queues_paused;
         self.signals.set_running(args.queue_id, active)
     }
@@ -383,8 +412,8 @@ impl KfdProcess {
         if mask.iter().any(half) { Err(Errno::EINVAL) } else { Ok(()) }
     }
 
-    /// `pqm_get_wave_state`, of a compute queue that is stopped. No waves are ever saved: a queue
-    /// stops when none runs.
+    /// `pqm_get_wave_state`, of a compute queue that is stopped. What waves that stand still would have saved is not
+    /// modelled.
     pub(super) fn get_queue_wave_state(
         &self,
         args: &mut uapi::GetQueueWaveStateArgs,
@@ -393,6 +422,9 @@ impl KfdProcess {
         let queue = state.queues.get(&args.queue_id).ok_or(Errno::EFAULT)?;
         if queue.is_active() || queue.sdma.is_some() {
             return Err(Errno::EINVAL);
+        }
+        if self.signals.has_waves(args.queue_id) {
+            return Err(self.machine.refuse("the saved state of waves".into()));
         }
         args.ctl_stack_used_size = 0;
         args.save_area_used_size = 0;

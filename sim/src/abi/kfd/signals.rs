@@ -1,6 +1,7 @@
 //! What the hardware tells the kernel, by interrupts.
 
 use super::event::{Events, fault_data};
+use super::smi::SmiEvent;
 use crate::abi::user;
 use crate::cp::{Host, RingProcessor};
 use crate::machine::{Machine, Shared};
@@ -18,6 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 #[derive(Debug)]
 pub(super) struct Signals {
     machine: Arc<Shared>,
+    /// Of the Linux process.
+    pid: u32,
     pub(super) events: Events,
     /// Whether the process's queues on a GPU are evicted for good: after a page fault or a reset.
     evicted: Vec<AtomicBool>,
@@ -54,9 +57,10 @@ impl HardwareQueue {
 }
 
 impl Signals {
-    pub(super) fn new(machine: &Arc<Shared>) -> Signals {
+    pub(super) fn new(machine: &Arc<Shared>, pid: u32) -> Signals {
         Signals {
             machine: machine.clone(),
+            pid,
             events: Events::new(machine.counters.events.clone()),
             evicted: machine.gpus.iter().map(|_| AtomicBool::new(false)).collect(),
             queues: Mutex::default(),
@@ -110,6 +114,24 @@ impl Signals {
             queue.with(|processor| done = processor.set_running(running));
         }
         if done { Ok(()) } else { Err(Errno::ETIME) }
+    }
+
+    /// Gives a queue that is stopped another ring.
+    pub(super) fn set_ring(&self, id: u32, ring: (u64, u32)) {
+        let queue = self.queues().get(&id).cloned();
+        if let Some(queue) = queue {
+            queue.with(|processor| processor.set_ring(ring));
+        }
+    }
+
+    /// Whether waves stand still in a queue.
+    pub(super) fn has_waves(&self, id: u32) -> bool {
+        let queue = self.queues().get(&id).cloned();
+        let mut waves = false;
+        if let Some(queue) = queue {
+            queue.with(|processor| waves = processor.has_waves());
+        }
+        waves
     }
 
     pub(super) fn destroy_queue(&self, id: u32) {
@@ -240,6 +262,12 @@ impl Host for GpuInterrupts {
 
     fn memory_fault(&self, fault: MemoryFault) {
         self.signals.evict(self.gpu);
+        let device = &self.signals.machine.gpus[self.gpu];
+        // kfd_int_process_v10.c tells of no fault.
+        if device.board.gc_version.0 != 10 {
+            let name = &super::smi::task_name();
+            self.signals.machine.tell(self.gpu, self.signals.pid, &SmiEvent::VmFault { name });
+        }
         let gpu_id = self.signals.machine.gpus[self.gpu].id;
         self.signals.events.memory_fault(fault_data(gpu_id, &fault));
     }
@@ -257,7 +285,7 @@ mod tests {
     #[test]
     fn an_internal_error_is_told_as_a_reset() {
         let machine = crate::Machine::with_gpu("gfx1151").unwrap();
-        let signals = Arc::new(Signals::new(&machine.0));
+        let signals = Arc::new(Signals::new(&machine.0, 1));
         let event =
             signals.events.create(EVENT_HW_EXCEPTION, false, || Err(Errno::ENOMEM)).unwrap();
         GpuInterrupts { signals: signals.clone(), gpu: 0 }.internal_error("no reason");
@@ -273,7 +301,7 @@ mod tests {
     #[test]
     fn a_queue_that_does_not_start_is_none() {
         let machine = crate::Machine::with_gpu("gfx1151").unwrap();
-        let signals = Signals::new(&machine.0);
+        let signals = Signals::new(&machine.0, 1);
         assert_eq!(signals.add_queue(0, 0, 0, 0, || Err(Errno::ENOMEM)), Err(Errno::ENOMEM));
         assert!(signals.queues().is_empty());
     }

@@ -1,9 +1,10 @@
 //! Shared virtual memory: memory of the process by its own addresses (kfd_svm.c).
 //!
 //! Without page faults that can be retried, which gfx10 and later have not, a range is mapped where it
-//! has access as soon as its attributes are set. Pages never move: preferred locations are kept and
-//! have no effect.
+//! has access as soon as its attributes are set. Preferred locations are kept and have no effect; prefetches are in
+//! `migrate`.
 
+use super::migrate::Place;
 use super::{Device, KfdProcess, State, user_memory};
 use crate::abi::exchange::Call;
 use crate::abi::user;
@@ -22,7 +23,7 @@ const MAX_GRANULARITY: u32 = 0x3f;
 
 /// How a GPU may reach a range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Access {
+pub(super) enum Access {
     #[default]
     None,
     Any,
@@ -30,12 +31,13 @@ enum Access {
 }
 
 #[derive(Clone, Debug)]
-struct Attributes {
-    preferred: u32,
-    prefetch: u32,
+pub(super) struct Attributes {
+    pub(super) preferred: u32,
+    pub(super) prefetch: u32,
     flags: SvmFlags,
     granularity: u32,
-    access: Vec<Access>,
+    /// By GPU.
+    pub(super) access: Vec<Access>,
 }
 
 impl Attributes {
@@ -79,11 +81,13 @@ impl Attributes {
 }
 
 #[derive(Clone, Debug)]
-struct Range {
-    end: u64,
-    attributes: Attributes,
+pub(super) struct Range {
+    pub(super) end: u64,
+    pub(super) attributes: Attributes,
     /// By GPU.
     mapped: Vec<bool>,
+    /// Where it is, if not in system memory.
+    pub(super) place: Option<Place>,
 }
 
 /// A process's ranges by start. They do not overlap.
@@ -137,7 +141,7 @@ impl Ranges {
             if gap_end > at {
                 let mapped = vec![false; attributes.access.len()];
                 let attributes = attributes.clone();
-                self.0.insert(at, Range { end: gap_end, attributes, mapped });
+                self.0.insert(at, Range { end: gap_end, attributes, mapped, place: None });
             }
             at = resume;
         }
@@ -159,6 +163,17 @@ impl Ranges {
     /// Maps every range from `start` to one that starts at `end`, where it has access and is not mapped.
     fn map(&mut self, start: u64, end: u64, devices: &[Device]) -> Result<(), Errno> {
         self.0.range_mut(start..=end).try_for_each(|(&at, range)| map_range(at, range, devices))
+    }
+
+    /// What of `start..end` is mapped on which GPU.
+    pub(super) fn mapped_in(&self, start: u64, end: u64) -> Vec<(usize, u64, u64)> {
+        let mut parts = Vec::new();
+        for at in self.overlapping(start, end) {
+            let range = &self.0[&at];
+            let gpus = range.mapped.iter().enumerate().filter(|(_, mapped)| **mapped);
+            parts.extend(gpus.map(|(gpu, _)| (gpu, at.max(start), range.end.min(end))));
+        }
+        parts
     }
 
     /// The process unmaps `start..end`: ranges there are gone.
@@ -268,17 +283,25 @@ impl KfdProcess {
         let ranges = &mut state.svm;
         // Whatever is touched is mapped again below, the parts outside as they were.
         let touched = ranges.overlapping(start, end);
+        let was_mapped = !ranges.mapped_in(start, end).is_empty();
         ranges.unmap(&touched, &state.devices);
         ranges.split(start);
         ranges.split(end);
         let default = Attributes::default_for(self.machine.gpus.len(), state.xnack != 0);
         ranges.fill(start, end, &default);
-        for (_, range) in ranges.0.range_mut(start..end) {
+        let mut moved = false;
+        for (&at, range) in ranges.0.range_mut(start..end) {
             for (attribute, gpu) in attributes.iter().zip(&named) {
                 range.attributes.apply(attribute, *gpu);
             }
+            moved |= self.migrate(at, range);
         }
-        ranges.map(touched.first().map_or(start, |&first| first.min(start)), end, &state.devices)
+        let first = touched.first().map_or(start, |&first| first.min(start));
+        let mapped = ranges.map(first, end, &state.devices);
+        if moved && was_mapped {
+            self.tell_of_moved_ranges(state);
+        }
+        mapped
     }
 
     fn svm_get(&self, start: u64, size: u64, attributes: &mut [SvmAttribute]) -> Result<(), Errno> {
