@@ -57,6 +57,13 @@ impl Properties {
     }
 }
 
+/// `capability` of a GPU's node.
+pub(crate) fn capability(board: &Board, kernel: &Kernel) -> u32 {
+    let svm = if kernel.svm { CAPABILITY_SVM } else { 0 };
+    let unknown = if kernel.minor < 17 { CAPABILITY_QUEUE_RESET } else { 0 };
+    (board.capability & !unknown) | svm | board.asic_revision << 22
+}
+
 impl Topology {
     pub(crate) fn new(host: &Host, boards: &[Board], kernel: &Kernel) -> Topology {
         let mut topology = Topology { files: BTreeMap::new(), gpu_ids: Vec::new() };
@@ -231,14 +238,11 @@ impl Topology {
             let sizes = ContextSave::of(board, kernel);
             text = text.line("cwsr_size", sizes.total).line("ctl_stack_size", sizes.control_stack);
         }
-        let svm = if kernel.svm { CAPABILITY_SVM } else { 0 };
-        let unknown = if kernel.minor < 17 { CAPABILITY_QUEUE_RESET } else { 0 };
-        let capability = board.capability & !unknown;
         text = text
             .line("max_engine_clk_fcompute", board.max_engine_mhz)
             .line("local_mem_size", 0)
             .line("fw_version", board.mec_firmware)
-            .line("capability", capability | svm | board.asic_revision << 22);
+            .line("capability", capability(board, kernel));
         if kernel.has_capability2() {
             text = text.line("capability2", 0);
         }

@@ -7,7 +7,6 @@ use crate::abi::process::Process;
 use crate::abi::user;
 use kfd::uapi;
 use selvedge_sys::Errno;
-use std::sync::atomic::Ordering;
 
 /// Nanoseconds count at 1 GHz.
 const SYSTEM_CLOCK_HZ: u64 = 1_000_000_000;
@@ -18,7 +17,7 @@ const TILE_MODES: u32 = 32;
 const MACRO_TILE_MODES: u32 = 16;
 
 impl KfdProcess {
-    fn apertures(&self) -> Vec<uapi::ProcessDeviceApertures> {
+    pub(super) fn apertures(&self) -> Vec<uapi::ProcessDeviceApertures> {
         let aperture = |gpu: &crate::machine::GpuDevice| {
             let (lds_base, lds_limit) = gpu.board.lds_range();
             let (scratch_base, scratch_limit) = gpu.board.scratch_range();
@@ -242,25 +241,6 @@ impl KfdProcess {
             return Err(Errno::EPERM);
         }
         state.xnack = args.xnack_enabled;
-        Ok(())
-    }
-
-    /// RUNTIME_ENABLE, both ways (`runtime_enable`, `runtime_disable`).
-    pub(super) fn runtime_enable(&self, args: &mut uapi::RuntimeEnableArgs) -> Result<(), Errno> {
-        let mode = uapi::RuntimeMode::from_bits_retain(args.mode_mask);
-        let mut state = self.lock();
-        let enable = mode.contains(uapi::RuntimeMode::ENABLE);
-        if state.debug_enabled {
-            return Err(self.machine.refuse("RUNTIME_ENABLE waiting for a debugger".into()));
-        }
-        if enable && state.runtime_enabled {
-            return Err(Errno::EBUSY);
-        }
-        if enable && !state.queues.is_empty() {
-            return Err(Errno::EEXIST);
-        }
-        state.runtime_enabled = enable;
-        self.signals.runtime_enabled.store(enable, Ordering::Release);
         Ok(())
     }
 }

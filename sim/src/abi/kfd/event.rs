@@ -315,6 +315,11 @@ impl Events {
         self.changed.notify_all();
     }
 
+    /// Whether [`close`](Events::close) was called.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.lock().closing
+    }
+
     /// `kfd_set_event`
     pub(crate) fn set(&self, id: u32) -> Result<(), Errno> {
         let mut table = self.lock();

@@ -6,10 +6,13 @@
 //! - `event`: events and waiting.
 //! - `signals`: what the hardware tells the kernel.
 //! - `svm`: shared virtual memory; `migrate`: ranges of it that move.
-//! - `debug`: runtime enable, debugger, CRIU, profiler.
+//! - `debug`: runtime enable, DBG_TRAP; `debugger`: what a debugger is told.
+//! - `checkpoint`: CRIU, profiler.
 //! - `smi`: management events.
 
+mod checkpoint;
 mod debug;
+mod debugger;
 mod device;
 pub(crate) mod event;
 mod memory;
@@ -90,7 +93,10 @@ struct State {
     /// The buffer that holds the event page.
     signal_handle: Option<u64>,
     runtime_enabled: bool,
-    debug_enabled: bool,
+    /// `struct kfd_runtime_info`
+    r_debug: u64,
+    saves_ttmps: bool,
+    debug_flags: uapi::TrapFlags,
     queues_paused: bool,
     xnack: i32,
     svm: svm::Ranges,
@@ -143,7 +149,9 @@ impl KfdProcess {
                 queues: BTreeMap::new(),
                 signal_handle: None,
                 runtime_enabled: false,
-                debug_enabled: false,
+                r_debug: 0,
+                saves_ttmps: false,
+                debug_flags: uapi::TrapFlags::empty(),
                 queues_paused: false,
                 // With no GPU to object, retrying page faults is on (kfd_process.c,
                 // `kfd_process_xnack_mode`); gfx10 and later cannot.
@@ -339,7 +347,12 @@ pub(crate) fn ioctl(linux: &Process, file: &Arc<OpenFile>, call: Call) -> Result
         0x23 => call.exchange(ReadWrite, |args| p.available_memory(args)),
         0x24 => call.exchange(ReadWrite, |args| p.export_dmabuf(linux, args)),
         0x25 => call.exchange(ReadWrite, |args| p.runtime_enable(args)),
-        0x26 => call.exchange(ReadWrite, |args| p.debug_trap(linux, args)),
+        0x26 => {
+            let mut answer = 0;
+            let ask = |args: &mut _| p.debug_trap(linux, args).map(|count| answer = count);
+            call.exchange(ReadWrite, ask)?;
+            Ok(answer)
+        }
         0x27 => create_process(linux, file),
         0x28 => call.exchange(ReadWrite, |args| p.profiler(args)),
         _ => Err(Errno::ENOTTY),

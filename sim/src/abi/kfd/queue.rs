@@ -1,5 +1,6 @@
 //! User queues (kfd_process_queue_manager.c, kfd_queue.c, kfd_device_queue_manager.c).
 
+use super::debugger::{NEW, Source};
 use super::sdma::{SdmaQueue, Wanted};
 use super::signals::GpuInterrupts;
 use super::svm::Ranges;
@@ -13,7 +14,7 @@ use crate::machine::Machine;
 use crate::memory::AddressSpace;
 use crate::profile::Board;
 use crate::sdma::Engine;
-use kfd::uapi;
+use kfd::uapi::{self, exception};
 use selvedge_sys::Errno;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -48,18 +49,62 @@ pub(super) struct UserQueue {
     priority: u32,
     /// Ring as the hardware has it.
     hardware_ring: (u64, u32),
-    control_stack_bytes: u32,
     /// Starts of the mappings it holds.
     references: Vec<u64>,
     /// What it has of the SDMA engines.
     sdma: Option<SdmaQueue>,
+    /// The debugger suspended it.
+    pub(super) suspended: bool,
+    /// As CREATE_QUEUE had it.
+    args: uapi::CreateQueueArgs,
     _token: Token,
 }
 
 impl UserQueue {
     /// `QUEUE_IS_ACTIVE`, eviction aside.
     pub(super) fn is_active(&self) -> bool {
-        self.ring_bytes > 0 && self.ring != 0 && self.percent > 0
+        self.ring_bytes > 0 && self.ring != 0 && self.percent > 0 && !self.suspended
+    }
+
+    /// Index of its GPU.
+    pub(super) fn gpu(&self) -> usize {
+        self.gpu
+    }
+
+    /// `set_queue_snapshot_entry`
+    pub(super) fn snapshot(
+        &self,
+        queue_id: u32,
+        gpu_id: u32,
+        exception_status: u64,
+    ) -> uapi::QueueSnapshotEntry {
+        uapi::QueueSnapshotEntry {
+            exception_status,
+            ring_base_address: self.ring,
+            write_pointer_address: self.args.write_pointer_address,
+            read_pointer_address: self.args.read_pointer_address,
+            ctx_save_restore_address: self.args.ctx_save_restore_address,
+            queue_id,
+            gpu_id,
+            ring_size: self.ring_bytes,
+            queue_type: match self.args.queue_type {
+                uapi::QUEUE_TYPE_SDMA_BY_ENG_ID => uapi::QUEUE_TYPE_SDMA,
+                kind => kind,
+            },
+            ctx_save_restore_area_size: self.args.ctx_save_restore_size,
+            reserved: 0,
+        }
+    }
+
+    /// Offsets and sizes of the control stack and of the waves' state, with no wave in them, at the start of the context
+    /// save area (kfd_mqd_manager_v11.c, `get_wave_state`).
+    pub(super) fn put_save_area_header(&self) -> Result<(), Errno> {
+        self.put_wave_state(self.args.ctx_save_restore_address)
+    }
+
+    fn put_wave_state(&self, address: u64) -> Result<(), Errno> {
+        let stack = self.args.ctl_stack_size;
+        user::put(address, &[stack, 0, stack, 0])
     }
 }
 
@@ -305,7 +350,8 @@ impl KfdProcess {
             percent: args.queue_percentage & 0xff,
             priority: args.queue_priority,
             hardware_ring: configuration.ring,
-            control_stack_bytes: args.ctl_stack_size,
+            suspended: false,
+            args: *args,
             references,
             sdma,
             _token: self.machine.counters.queues.token(),
@@ -327,6 +373,9 @@ impl KfdProcess {
         self.doorbells(gpu, device)?.taken[doorbell] = true;
         queue.references.iter().for_each(|&start| device.reference(start));
         state.queues.insert(id, queue);
+        let mut debugger = self.signals.debugger();
+        debugger.queues.insert(id, NEW);
+        debugger.raise(NEW, Source::Queue(Some(id)));
         args.queue_id = id;
         args.doorbell_offset = mmap_offset(MMAP_TYPE_DOORBELL, args.gpu_id) | byte;
         Ok(())
@@ -344,10 +393,21 @@ impl KfdProcess {
 
     pub(super) fn destroy_queue(&self, args: &mut uapi::DestroyQueueArgs) -> Result<(), Errno> {
         let mut state = self.lock();
+        if state.queues.get(&args.queue_id).ok_or(Errno::EINVAL)?.suspended {
+            // It waits until the debugger lets the queue go on.
+            let what = "destroying a queue that a debugger suspended";
+            return Err(self.machine.refuse(what.into()));
+        }
         let queue = state.queues.remove(&args.queue_id).ok_or(Errno::EINVAL)?;
         // The queue goes all the same (`pqm_destroy_queue`).
         let unmapped = if queue.is_active() { self.unmap_from(queue.gpu) } else { Ok(()) };
         self.signals.destroy_queue(args.queue_id);
+        {
+            let mut debugger = self.signals.debugger();
+            debugger.queues.remove(&args.queue_id);
+            let deleted = exception::mask(exception::DEVICE_QUEUE_DELETE);
+            debugger.raise(deleted, Source::Device(queue.gpu));
+        }
         let device = &mut state.devices[queue.gpu];
         queue.references.iter().for_each(|&start| device.unreference(start));
         if let Some(doorbells) = &mut device.doorbells
@@ -397,6 +457,16 @@ impl KfdProcess {
         self.signals.set_running(args.queue_id, active)
     }
 
+    /// A queue goes on, if nothing else keeps it.
+    pub(super) fn run_again(&self, state: &State, id: u32) -> Result<(), Errno> {
+        match state.queues.get(&id) {
+            Some(queue) => {
+                self.signals.set_running(id, queue.is_active() && !state.queues_paused)
+            }
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn set_cu_mask(&self, args: &mut uapi::SetCuMaskArgs) -> Result<(), Errno> {
         if !args.num_cu_mask.is_multiple_of(32) || args.num_cu_mask == 0 {
             return Err(Errno::EINVAL);
@@ -428,10 +498,7 @@ impl KfdProcess {
         }
         args.ctl_stack_used_size = 0;
         args.save_area_used_size = 0;
-        let stack = queue.control_stack_bytes;
-        // Offsets and sizes of the control stack and of the waves' state (kfd_mqd_manager_v11.c,
-        // `get_wave_state`).
-        user::put(args.ctl_stack_address, &[stack, 0, stack, 0])
+        queue.put_wave_state(args.ctl_stack_address)
     }
 
     pub(super) fn alloc_queue_gws(&self, args: &mut uapi::AllocQueueGwsArgs) -> Result<(), Errno> {

@@ -1,6 +1,7 @@
 //! What the hardware tells the kernel, by interrupts.
 
 use super::event::{Events, fault_data};
+use super::debugger::{Debugger, OF_QUEUES, Source};
 use super::smi::SmiEvent;
 use crate::abi::user;
 use crate::cp::{Host, RingProcessor};
@@ -12,7 +13,8 @@ use selvedge_sys::Errno;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 
 /// The part of a kfd_process that interrupts reach. Command processors hold it; nothing here waits for
 /// one of them.
@@ -27,6 +29,10 @@ pub(super) struct Signals {
     queues: Mutex<BTreeMap<u32, Arc<HardwareQueue>>>,
     /// RUNTIME_ENABLE's state: without it queue errors reach nobody.
     pub(super) runtime_enabled: AtomicBool,
+    debugger: Mutex<Debugger>,
+    /// How often the debugger has let a runtime go on that nobody has used yet (`runtime_enable_sema`).
+    may_go_on: Mutex<u32>,
+    goes_on: Condvar,
 }
 
 /// A queue as the hardware has it.
@@ -65,11 +71,64 @@ impl Signals {
             evicted: machine.gpus.iter().map(|_| AtomicBool::new(false)).collect(),
             queues: Mutex::default(),
             runtime_enabled: AtomicBool::new(false),
+            debugger: Mutex::new(Debugger::of(machine.gpus.len())),
+            may_go_on: Mutex::new(0),
+            goes_on: Condvar::new(),
         }
     }
 
     fn queues(&self) -> MutexGuard<'_, BTreeMap<u32, Arc<HardwareQueue>>> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn debugger(&self) -> MutexGuard<'_, Debugger> {
+        self.debugger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A runtime waits until its debugger has heard of it.
+    ///
+    /// # Errors
+    /// EINTR when the process ends.
+    pub(super) fn wait_for_debugger(&self) -> Result<(), Errno> {
+        /// How often to look whether the process ends.
+        const LOOK: Duration = Duration::from_millis(20);
+        let mut count = self.may_go_on.lock().unwrap_or_else(PoisonError::into_inner);
+        while *count == 0 {
+            if self.events.is_closing() {
+                return Err(Errno::EINTR);
+            }
+            (count, _) =
+                self.goes_on.wait_timeout(count, LOOK).unwrap_or_else(PoisonError::into_inner);
+        }
+        *count -= 1;
+        Ok(())
+    }
+
+    /// The debugger lets a runtime go on.
+    pub(super) fn let_runtime_go_on(&self) {
+        *self.may_go_on.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.goes_on.notify_all();
+    }
+
+    /// `gpu_id` of a queue's GPU.
+    pub(super) fn gpu_of(&self, id: u32) -> Option<u32> {
+        self.queues().get(&id).map(|queue| self.machine.gpus[queue.gpu].id)
+    }
+
+    /// `kfd_set_dbg_ev_from_interrupt`, of exceptions that a queue has: whether anybody hears of it, the debugger or else
+    /// the runtime.
+    fn set_exception(&self, queue: Option<u32>, exceptions: u64) -> bool {
+        if self.debugger().raise(exceptions, Source::Queue(queue)) {
+            return true;
+        }
+        let heard = exceptions & OF_QUEUES != 0 && self.runtime_enabled.load(Ordering::Acquire);
+        match queue.filter(|_| heard) {
+            Some(id) => {
+                self.send_to_runtime(id, exceptions);
+                true
+            }
+            None => false,
+        }
     }
 
     /// Puts a queue on the hardware. Where the process was evicted it never starts.
@@ -160,7 +219,7 @@ impl Signals {
 
     /// `kfd_send_exception_to_runtime`: ORs the mask into the queue's error payload and sets its
     /// error event, both named by the header of its context save area.
-    fn send_to_runtime(&self, queue_id: u32, exceptions: u64) {
+    pub(super) fn send_to_runtime(&self, queue_id: u32, exceptions: u64) {
         let Some(queue) = self.queues().get(&queue_id).cloned() else { return };
         let header = queue.save_area;
         let payload_at = header + offset_of!(ContextSaveAreaHeader, err_payload_addr) as u64;
@@ -206,9 +265,7 @@ impl Host for GpuInterrupts {
     }
 
     fn queue_error(&self, queue_id: u32, exceptions: u64) {
-        if self.signals.runtime_enabled.load(Ordering::Acquire) {
-            self.signals.send_to_runtime(queue_id, exceptions);
-        }
+        self.signals.set_exception(Some(queue_id), exceptions);
     }
 
     /// `event_interrupt_wq_v11`, SQ messages of waves: those of a trap handler are exceptions of a queue
@@ -219,17 +276,12 @@ impl Host for GpuInterrupts {
         /// `KFD_CTXID0_TRAP_CODE_MASK`, a mask of 1 << (exception code − 1).
         const TRAP_CODE: u32 = 0xff_fc00;
         const TRAP_CODE_SHIFT: u32 = 10;
-        /// Those of `KFD_EC_MASK_QUEUE` that waves raise: codes 1 to 6.
-        const WAVE_EXCEPTIONS: u64 = 0x3f;
         let [context_id0, _] = interrupt.context_ids();
         let exceptions = u64::from((context_id0 & TRAP_CODE) >> TRAP_CODE_SHIFT);
-        let is_heard = context_id0 & WaveInterrupt::PRIVILEGED != 0
-            && exceptions & WAVE_EXCEPTIONS != 0
-            && self.signals.runtime_enabled.load(Ordering::Acquire);
-        let queue = is_heard.then(|| self.signals.queue_at(self.gpu, context_id0 & DOORBELL_ID));
-        match queue.flatten() {
-            Some(id) => self.signals.send_to_runtime(id, exceptions),
-            None => self.signals.events.interrupt(context_id0 & WaveInterrupt::DATA),
+        let privileged = context_id0 & WaveInterrupt::PRIVILEGED != 0;
+        let queue = self.signals.queue_at(self.gpu, context_id0 & DOORBELL_ID);
+        if !(privileged && self.signals.set_exception(queue, exceptions)) {
+            self.signals.events.interrupt(context_id0 & WaveInterrupt::DATA);
         }
     }
 
@@ -261,7 +313,6 @@ impl Host for GpuInterrupts {
     }
 
     fn memory_fault(&self, fault: MemoryFault) {
-        self.signals.evict(self.gpu);
         let device = &self.signals.machine.gpus[self.gpu];
         // kfd_int_process_v10.c tells of no fault.
         if device.board.gc_version.0 != 10 {
@@ -269,7 +320,12 @@ impl Host for GpuInterrupts {
             self.signals.machine.tell(self.gpu, self.signals.pid, &SmiEvent::VmFault { name });
         }
         let gpu_id = self.signals.machine.gpus[self.gpu].id;
-        self.signals.events.memory_fault(fault_data(gpu_id, &fault));
+        let data = fault_data(gpu_id, &fault);
+        // Who debugs the process decides whether it goes on (`kfd_set_dbg_ev_from_interrupt`).
+        if !self.signals.debugger().raise_fault(self.gpu, data) {
+            self.signals.evict(self.gpu);
+            self.signals.events.memory_fault(data);
+        }
     }
 
     fn clock(&self) -> u64 {

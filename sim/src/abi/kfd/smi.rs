@@ -236,6 +236,14 @@ impl SmiReaders {
     }
 }
 
+/// Another descriptor of a file of the host process; `None` when `fd` is closed.
+pub(super) fn duplicate(fd: i32) -> Option<OwnedFd> {
+    // SAFETY: makes a descriptor and changes none.
+    let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
+    // SAFETY: just made, and owned by nobody else.
+    (copy >= 0).then(|| unsafe { OwnedFd::from_raw_fd(copy) })
+}
+
 /// The task's name, as the kernel has it.
 pub(crate) fn task_name() -> String {
     let name = std::fs::read_to_string("/proc/self/comm").unwrap_or_default();
