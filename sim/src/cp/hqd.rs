@@ -6,8 +6,8 @@ use super::{Host, QueueConfiguration};
 use crate::memory::{AddressSpace, MemoryFault, View};
 use crate::profile::Gpu;
 use crate::shader::{
-    self, Counts, Finding, FindingKind, InstructionCache, KernelAt, Launch, Outside, Site,
-    WaveFault, WaveFaultKind, WaveInterrupt,
+    self, ComputeUnit, Counts, Finding, FindingKind, InstructionCache, KernelAt, Launch, Outside,
+    Site, WaveFault, WaveFaultKind, WaveInterrupt,
 };
 use std::fmt::Debug;
 use std::hint;
@@ -273,6 +273,10 @@ impl Hqd {
 impl Outside for Hqd {
     fn is_stopped(&self) -> bool {
         self.control.stopped()
+    }
+
+    fn compute_units(&self) -> Arc<[ComputeUnit]> {
+        self.control.compute_units()
     }
 
     fn count_wave_threads(&self, begins: bool) {

@@ -8,7 +8,7 @@ use super::{Host, QueueConfiguration, QueueFault, QueueKind};
 use crate::memory::AddressSpace;
 use crate::profile::Gpu;
 use crate::sdma::Sdma;
-use crate::shader::WaveFault;
+use crate::shader::{ComputeUnit, WaveFault};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -50,6 +50,8 @@ struct State {
     paused_threads: usize,
     /// Another ring, from when the queue goes on.
     ring: Option<(u64, u32)>,
+    /// Where its workgroups may run.
+    units: Arc<[ComputeUnit]>,
     /// Why the queue stopped by itself.
     fault: Option<QueueFault>,
     /// The first exception of a wave.
@@ -118,6 +120,11 @@ impl Control {
         }
         state.busy = true;
         Ok(state.ring.take())
+    }
+
+    /// Where workgroups may run.
+    pub(super) fn compute_units(&self) -> Arc<[ComputeUnit]> {
+        self.lock().units.clone()
     }
 
     /// A thread begins, or ends, to run waves of the queue.
@@ -218,6 +225,7 @@ impl RingProcessor {
                 wave_threads: 0,
                 paused_threads: 0,
                 ring: None,
+                units: Arc::default(),
                 fault: None,
                 exception: None,
             }),
@@ -278,6 +286,11 @@ impl RingProcessor {
     /// stopped; a packet whose work has begun goes on as it was read.
     pub(crate) fn set_ring(&self, ring: (u64, u32)) {
         self.control.lock().ring = Some(ring);
+    }
+
+    /// Says where workgroups of later dispatches may run.
+    pub(crate) fn set_compute_units(&self, units: Arc<[ComputeUnit]>) {
+        self.control.lock().units = units;
     }
 
     /// Whether waves stand still in the queue.

@@ -148,6 +148,11 @@ impl Board {
         (2 << 48, (2 << 48) | 0xffff_ffff)
     }
 
+    /// Whether compute units come in pairs, as on gfx10 and later.
+    pub fn has_workgroup_processors(&self) -> bool {
+        self.gpu.gfx_target_version >= 100_000
+    }
+
     /// Whether the MES firmware schedules queues, as on gfx11 and gfx12 (amdgpu_discovery.c,
     /// `amdgpu_discovery_set_mes_ip_blocks`). Before, the driver does, with firmware that looks at doorbells.
     pub fn has_mes(&self) -> bool {

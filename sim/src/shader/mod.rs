@@ -19,7 +19,8 @@
 //! Of what no program can be wrong about:
 //! - **Time.** The cycle counter counts the wave's instructions; `s_sleep` lets other waves go on; priorities,
 //!   clauses, delays and prefetching are nothing.
-//! - **The place of a wave.** HW_ID names the first slot of the machine for all.
+//! - **The place of a wave** on its compute unit: HW_ID names that, the first SIMD, and as slot the wave's number in its
+//!   workgroup. Workgroups go to the units that the queue may use in turn.
 //!
 //! Of what a wrong program gets away with here:
 //! - **Waiting.** Memory operations are complete when they are executed, so that a missing `s_waitcnt` does no
@@ -77,6 +78,7 @@ mod trace;
 mod transfer;
 mod transpose;
 mod trap;
+mod unit;
 mod vector;
 mod wave;
 mod wmma;
@@ -87,6 +89,7 @@ pub use count::{Counts, Times, Traffic};
 pub use finding::{AccessKind, Decides, Finding, FindingKind, KernelAt, Site, Space};
 pub use inspect::{CHECK_VARIABLE, Checks, Inspection, WATCHDOG_VARIABLE};
 pub use trace::{Trace, VARIABLE as TRACE_VARIABLE};
+pub use unit::ComputeUnit;
 
 use crate::clock::Clock;
 use crate::memory::{AddressSpace, MemoryFault};
@@ -253,6 +256,11 @@ pub trait Outside: Sync {
     /// A thread begins, or ends, to run waves.
     fn count_wave_threads(&self, begins: bool) {
         _ = begins;
+    }
+
+    /// The compute units that the waves may run on; none for what has no places.
+    fn compute_units(&self) -> Arc<[ComputeUnit]> {
+        Arc::default()
     }
 
     /// Where waves stand still while the driver has their queue off the hardware.

@@ -71,10 +71,10 @@ pub(super) fn get(wave: &Wave, env: &Env<'_>, simm16: u16) -> Result<u32, Stop> 
         Register::ScratchLow => wave.scratch as u32,
         Register::ScratchHigh => (wave.scratch >> 32) as u32,
         // WAVE_ID 3:0.
-        Register::HardwareId => wave.id & 0xf,
+        Register::HardwareId => wave.id & 0xf | wave.unit.hardware_id(),
         Register::Die => wave.xcc,
-        // WAVE_ID 4:0; the place on the machine is always the first.
-        Register::HardwareId1 => wave.id & 0x1f,
+        // WAVE_ID 4:0.
+        Register::HardwareId1 => wave.id & 0x1f | wave.unit.hardware_id1(),
         Register::HardwareId2 => 0,
         Register::Cycles => wave.executed as u32 & 0xf_ffff,
         Register::CyclesLow => wave.executed as u32,

@@ -13,6 +13,7 @@ use super::indexed;
 use super::inspect::{Inspection, Inspector, Subject, Watch};
 use super::launch::{Group, prepare};
 use super::lds::Lds;
+use super::unit::ComputeUnit;
 use super::vector::host_is_wide;
 use super::wave::{Env, State, Stop, Wave};
 use super::{Launch, Outside, Statistics, WaveFault, WaveFaultKind, Xccs, trap};
@@ -44,6 +45,8 @@ pub(super) struct Dispatch<'a> {
     instructions: &'a InstructionCache,
     pub(super) outside: &'a dyn Outside,
     inspection: &'a Inspection,
+    /// Where workgroups may run on each XCC, if the queue has places.
+    units: Vec<Vec<ComputeUnit>>,
     /// Of each logical XCC, how many of its workgroups have started.
     next: Vec<AtomicU64>,
     groups: u64,
@@ -71,6 +74,7 @@ impl<'a> Dispatch<'a> {
             instructions,
             outside,
             inspection,
+            units: ComputeUnit::by_xcc(&outside.compute_units(), gpu.xccs),
             next: (0..launch.xccs.count).map(|_| AtomicU64::new(0)).collect(),
             groups: launch.workgroups().iter().product(),
             failed: AtomicBool::new(false),
@@ -80,7 +84,10 @@ impl<'a> Dispatch<'a> {
 
     /// Workgroups that the XCCs of the dispatch hold at once, at least one each.
     fn residents(&self) -> u64 {
-        let units = u64::from((self.gpu.compute_units / self.gpu.xccs.max(1)).max(1));
+        let all = (self.gpu.compute_units / self.gpu.xccs.max(1)).max(1);
+        let xccs = (0..self.launch.xccs.count).map(|xcc| self.launch.xccs.place(xcc) as usize);
+        let allowed = xccs.filter_map(|xcc| self.units.get(xcc)).map(Vec::len).min();
+        let units = allowed.map_or(u64::from(all), |allowed| allowed as u64);
         let waves = u64::from(self.launch.waves()).max(1);
         let by_waves = units * u64::from(self.launch.waves_per_compute_unit) / waves;
         let by_lds = match self.launch.lds_bytes {
@@ -349,6 +356,12 @@ impl<'a> Worker<'a> {
             let scratch = launch.scratch_base.wrapping_add(offset);
             prepare(wave, launch, group, id, scratch);
             wave.xcc = xcc;
+            let units = dispatch.units.get(xcc as usize).map_or(&[][..], Vec::as_slice);
+            let of_xcc = number / u64::from(launch.xccs.count);
+            wave.unit = match units.len() as u64 {
+                0 => ComputeUnit::default(),
+                count => units[(of_xcc % count) as usize],
+            };
         }
         self.statistics.waves += u64::from(waves);
         Some(resident)

@@ -4,6 +4,7 @@ use super::WaveFaultKind;
 use super::generation::{FlatScratch, Registers, Traits};
 use super::lds::Lds;
 use super::mode::Mode;
+use super::unit::ComputeUnit;
 use crate::memory::{FaultReason, MemoryFault, View};
 use amdgpu_isa::Src;
 
@@ -161,6 +162,8 @@ pub(super) struct Wave {
     pub(super) id: u32,
     /// The XCC it runs on.
     pub(super) xcc: u32,
+    /// Where on the XCC.
+    pub(super) unit: ComputeUnit,
     /// Where its scratch starts.
     pub(super) scratch: u64,
     /// Instructions executed (SHADER_CYCLES counts them).
@@ -190,6 +193,7 @@ impl Wave {
             temporaries_readable: false,
             id: 0,
             xcc: 0,
+            unit: ComputeUnit::default(),
             scratch: 0,
             executed: 0,
         }

@@ -11,9 +11,7 @@ use zerocopy::FromZeros;
 fn ask<T: DbgTrapData>(rig: &Rig, data: &T) -> (Result<i32, Errno>, T) {
     let mut args = DbgTrapArgs::new(rig.process.pid(), data);
     // SAFETY: the argument is the request's.
-    let answer = unsafe {
-        rig.process.ioctl(rig.kfd, request::DBG_TRAP, (&raw mut args).cast())
-    };
+    let answer = unsafe { rig.process.ioctl(rig.kfd, request::DBG_TRAP, (&raw mut args).cast()) };
     (answer, args.data().unwrap())
 }
 
@@ -224,11 +222,8 @@ fn a_runtime_waits_for_its_debugger() {
         let (answer, data) = ask(&rig, &question);
         assert_eq!((answer, data.info_size), (Ok(0), 16));
         assert_eq!((info.runtime_state, info.ttmp_setup), (uapi::RUNTIME_STATE_ENABLED, 1));
-        let go_on = uapi::DbgTrapSendRuntimeEventArgs {
-            exception_mask: runtime,
-            gpu_id: 0,
-            queue_id: 0,
-        };
+        let go_on =
+            uapi::DbgTrapSendRuntimeEventArgs { exception_mask: runtime, gpu_id: 0, queue_id: 0 };
         assert_eq!(ask(&rig, &go_on).0, Ok(0));
         assert_eq!(enabling.join().unwrap(), Ok(()));
     });

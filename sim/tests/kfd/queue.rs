@@ -334,22 +334,27 @@ fn percentage_zero_stops_a_queue() {
     rig.destroy(queue);
 }
 
+/// `pqm_update_mqd`: pairs from gfx10 on.
 #[test]
 fn cu_masks_go_by_pairs() {
-    let rig = Rig::new("gfx1151", 18);
-    let queue = rig.queue();
-    let ask = |mask: u32, num_cu_mask: u32| {
-        let mut mask = [mask; 40];
-        let cu_mask_ptr = mask.as_mut_ptr().expose_provenance() as u64;
-        let mut args =
-            uapi::SetCuMaskArgs { queue_id: queue.args.queue_id, num_cu_mask, cu_mask_ptr };
-        rig.ask(request::SET_CU_MASK, &mut args)
-    };
-    assert_eq!(ask(0b1100, 32), Ok(()));
-    assert_eq!(ask(0b0110, 32), Err(Errno::EINVAL));
-    assert_eq!(ask(!0, 1280), Ok(()));
-    assert_eq!(ask(!0, 31), Err(Errno::EINVAL));
-    rig.destroy(queue);
+    for (name, half) in [("gfx1151", Err(Errno::EINVAL)), ("gfx90a", Ok(()))] {
+        let rig = Rig::new(name, 18);
+        let queue = rig.queue();
+        let ask = |mask: u32, num_cu_mask: u32| {
+            let mut mask = [mask; 40];
+            let cu_mask_ptr = mask.as_mut_ptr().expose_provenance() as u64;
+            let mut args =
+                uapi::SetCuMaskArgs { queue_id: queue.args.queue_id, num_cu_mask, cu_mask_ptr };
+            rig.ask(request::SET_CU_MASK, &mut args)
+        };
+        assert_eq!(ask(0b1100, 32), Ok(()));
+        assert_eq!(ask(0b0110, 32), half);
+        assert_eq!(ask(!0, 1280), Ok(()));
+        assert_eq!(ask(!0, 31), Err(Errno::EINVAL));
+        assert_eq!(rig.machine.refusals(), [""; 0]);
+        assert_eq!(ask(0, 32), Err(Errno::ENOSYS), "hardware would wait for ever");
+        rig.destroy(queue);
+    }
 }
 
 #[test]

@@ -235,3 +235,41 @@ fn a_kernel_stands_still_while_its_queue_is_stopped() {
     let mut args = uapi::DestroyQueueArgs { queue_id: bench.queue.args.queue_id, pad: 0 };
     bench.rig.ask(request::DESTROY_QUEUE, &mut args).unwrap();
 }
+
+/// Workgroups run where the mask of their queue says (KFDQMTest BasicCuMasking*).
+#[test]
+fn workgroups_run_where_the_mask_says() {
+    // s_load_b64 s[2:3], s[0:1], null; s_getreg_b32 s4, hwreg(HW_REG_HW_ID1); s_waitcnt lgkmcnt(0);
+    // v_mov_b32 v0, 0; v_mov_b32 v1, s4; global_store_b32 v0, v1, s[2:3]; s_endpgm
+    const WHERE: &[u32] = &[
+        0xf404_0080,
+        0xf800_0000,
+        0xb884_f817,
+        0xbf89_fc07,
+        0x7e00_0280,
+        0x7e02_0204,
+        0xdc6a_0000,
+        0x0002_0100,
+        0xbfb0_0000,
+    ];
+    const PLACE: u64 = 0x900;
+    let bench = Bench::new(false);
+    bench.code.qword(ARGUMENT).store(bench.code.va + PLACE, SeqCst);
+    let run = || {
+        bench.code.dword(PLACE).store(u32::MAX, SeqCst);
+        bench.exceptions_after(WHERE);
+        bench.code.dword(PLACE).load(SeqCst)
+    };
+    assert_eq!(run(), 0, "the first workgroup is on the first unit");
+    // Engine, array and workgroup processor: gfx1151 has 2 engines of 2 arrays.
+    for (pair, [engine, array, processor]) in [(1, [1, 0, 0]), (2, [0, 1, 0]), (5, [1, 0, 1])] {
+        let mut mask = 0b11u32 << (2 * pair);
+        let mut args = uapi::SetCuMaskArgs {
+            queue_id: bench.queue.args.queue_id,
+            num_cu_mask: 32,
+            cu_mask_ptr: (&raw mut mask).expose_provenance() as u64,
+        };
+        bench.rig.ask(request::SET_CU_MASK, &mut args).unwrap();
+        assert_eq!(run(), engine << 18 | array << 16 | processor << 10);
+    }
+}

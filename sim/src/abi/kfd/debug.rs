@@ -155,7 +155,8 @@ impl KfdProcess {
             }
         }
         let fd = enable.dbg_fd.cast_signed();
-        let file = host_file(fd).or_else(|| linux.file(fd).and_then(|_| File::open("/dev/null").ok()));
+        let file =
+            host_file(fd).or_else(|| linux.file(fd).and_then(|_| File::open("/dev/null").ok()));
         let file = file.ok_or(Errno::EBADF)?;
         let info = Self::runtime_info(state);
         let size = size_of::<uapi::RuntimeInfo>();

@@ -14,6 +14,7 @@ use crate::machine::Machine;
 use crate::memory::AddressSpace;
 use crate::profile::Board;
 use crate::sdma::Engine;
+use crate::shader::ComputeUnit;
 use kfd::uapi::{self, exception};
 use selvedge_sys::Errno;
 use std::sync::Arc;
@@ -360,10 +361,12 @@ impl KfdProcess {
         let processors = self.machine.gpus[gpu].processors.clone();
         let active = queue.is_active() && !state.queues_paused;
         let save_area = args.ctx_save_restore_address;
+        let units = self.compute_units(gpu).into();
         self.signals.add_queue(id, gpu, doorbell as u32, save_area, || {
             // A queue of the hardware is a thread here.
             let processor = RingProcessor::start(processors, configuration, vm, host);
             let processor = processor.map_err(|_| Errno::ENOMEM)?;
+            processor.set_compute_units(units);
             if !active {
                 processor.set_running(false);
             }
@@ -460,26 +463,50 @@ impl KfdProcess {
     /// A queue goes on, if nothing else keeps it.
     pub(super) fn run_again(&self, state: &State, id: u32) -> Result<(), Errno> {
         match state.queues.get(&id) {
-            Some(queue) => {
-                self.signals.set_running(id, queue.is_active() && !state.queues_paused)
-            }
+            Some(queue) => self.signals.set_running(id, queue.is_active() && !state.queues_paused),
             None => Ok(()),
         }
+    }
+
+    /// The compute units of a GPU, in the order of a mask's bits.
+    fn compute_units(&self, gpu: usize) -> Vec<ComputeUnit> {
+        let board = &self.machine.gpus[gpu].board;
+        let step = if board.has_workgroup_processors() { 2 } else { 1 };
+        let (xccs, engines) = (board.gpu.xccs, board.gpu.shader_engines);
+        let units = board.gpu.compute_units / xccs;
+        ComputeUnit::all(xccs, engines, board.arrays_per_engine, units, step)
     }
 
     pub(super) fn set_cu_mask(&self, args: &mut uapi::SetCuMaskArgs) -> Result<(), Errno> {
         if !args.num_cu_mask.is_multiple_of(32) || args.num_cu_mask == 0 {
             return Err(Errno::EINVAL);
         }
-        let mut mask = vec![0; args.num_cu_mask.min(MAX_CU_MASK_BITS) as usize / 8];
+        let mut mask = vec![0u8; args.num_cu_mask.min(MAX_CU_MASK_BITS) as usize / 8];
         user::read(args.cu_mask_ptr, &mut mask)?;
-        if !self.lock().queues.contains_key(&args.queue_id) {
-            return Err(Errno::EFAULT);
-        }
-        // Compute units of a workgroup processor go together (gfx10 and later). Which ones a
-        // queue runs on changes no result, and the simulated core has no placement.
+        let state = self.lock();
+        let queue = state.queues.get(&args.queue_id).ok_or(Errno::EFAULT)?;
+        let gpu = queue.gpu;
+        // Compute units of a workgroup processor go together (`pqm_update_mqd`).
         let half = |byte: &u8| (byte ^ byte >> 1) & 0x55 != 0;
-        if mask.iter().any(half) { Err(Errno::EINVAL) } else { Ok(()) }
+        if self.machine.gpus[gpu].board.has_workgroup_processors() && mask.iter().any(half) {
+            return Err(Errno::EINVAL);
+        }
+        if queue.sdma.is_some() {
+            return Ok(());
+        }
+        // What a short mask does not say is off.
+        let bit = |i: usize| mask.get(i / 8).is_some_and(|byte| byte >> (i % 8) & 1 != 0);
+        let all = self.compute_units(gpu).into_iter().enumerate();
+        let allowed: Arc<[ComputeUnit]> = all.filter(|&(i, _)| bit(i)).map(|(_, u)| u).collect();
+        let xccs = self.machine.gpus[gpu].board.gpu.xccs;
+        if !(0..xccs).all(|xcc| allowed.iter().any(|unit| unit.xcc == xcc)) {
+            return Err(self.machine.refuse("a queue without compute units on an XCC".into()));
+        }
+        if queue.is_active() {
+            self.unmap_from(gpu)?;
+        }
+        self.signals.set_compute_units(args.queue_id, &allowed);
+        Ok(())
     }
 
     /// `pqm_get_wave_state`, of a compute queue that is stopped. What waves that stand still would have saved is not

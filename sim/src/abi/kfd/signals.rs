@@ -1,13 +1,13 @@
 //! What the hardware tells the kernel, by interrupts.
 
-use super::event::{Events, fault_data};
 use super::debugger::{Debugger, OF_QUEUES, Source};
+use super::event::{Events, fault_data};
 use super::smi::SmiEvent;
 use crate::abi::user;
 use crate::cp::{Host, RingProcessor};
 use crate::machine::{Machine, Shared};
 use crate::memory::MemoryFault;
-use crate::shader::{Counts, Finding, Inspection, KernelAt, WaveInterrupt};
+use crate::shader::{ComputeUnit, Counts, Finding, Inspection, KernelAt, WaveInterrupt};
 use kfd::uapi::ContextSaveAreaHeader;
 use selvedge_sys::Errno;
 use std::collections::BTreeMap;
@@ -180,6 +180,14 @@ impl Signals {
         let queue = self.queues().get(&id).cloned();
         if let Some(queue) = queue {
             queue.with(|processor| processor.set_ring(ring));
+        }
+    }
+
+    /// Says where workgroups of a queue may run.
+    pub(super) fn set_compute_units(&self, id: u32, units: &Arc<[ComputeUnit]>) {
+        let queue = self.queues().get(&id).cloned();
+        if let Some(queue) = queue {
+            queue.with(|processor| processor.set_compute_units(units.clone()));
         }
     }
 
