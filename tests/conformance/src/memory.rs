@@ -37,6 +37,12 @@ impl Kind {
     }
 }
 
+/// Whether the topology says that the GPU's memory is its own (`HSA_MEM_HEAP_TYPE_FB_PRIVATE`).
+pub(crate) fn has_small_bar(device: &Device) -> bool {
+    const PRIVATE: u32 = 2;
+    device.node().memory_banks.iter().any(|bank| bank.properties.heap_type == PRIVATE)
+}
+
 /// Memory at one address for host and GPU.
 #[derive(Clone, Debug)]
 pub(crate) struct Buffer(Arc<Allocation>);
@@ -44,6 +50,10 @@ pub(crate) struct Buffer(Arc<Allocation>);
 impl Buffer {
     /// Allocates whole pages and clears them.
     pub(crate) fn new(device: &Arc<Device>, kind: Kind, bytes: u64) -> Result<Buffer> {
+        if kind == Kind::Vram && has_small_bar(device) {
+            let why = "the host does not see all of the GPU's memory";
+            return Err(Outcome::NotApplicable(why.to_owned()));
+        }
         let allocation = device.allocate(bytes, kind.flags())?;
         if kind == Kind::Vram && allocation.host_pointer().is_none() {
             return Err(Outcome::NotApplicable(

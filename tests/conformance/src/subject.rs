@@ -32,13 +32,35 @@ impl Subject {
         let Some(node) = process.gpus().nth(gpu).cloned() else {
             return Err(Outcome::fail(format!("there is no GPU {gpu}")));
         };
-        let device = process.device(&node)?;
-        let target = node.target();
+        Subject::of(process.device(&node)?)
+    }
+
+    fn of(device: Arc<Device>) -> Result<Subject> {
+        let target = device.node().target();
         let version = target.major * 10000 + target.minor * 100 + target.stepping;
         let Some(generation) = Generation::from_target_version(version) else {
             return Err(Outcome::NotApplicable(format!("packets of {target} are unknown")));
         };
         Ok(Subject { device, generation })
+    }
+
+    /// The GPU that follows in topology order, in the same context.
+    pub(crate) fn other(&self) -> Result<Subject> {
+        let process = self.device.process();
+        let ids: Vec<u32> = process.gpus().map(|node| node.gpu_id).collect();
+        let own = ids.iter().position(|&id| id == self.device.gpu_id()).unwrap_or(0);
+        let next = (own + 1) % ids.len().max(1);
+        match process.gpus().nth(next).cloned() {
+            Some(node) if next != own => Subject::of(process.device(&node)?),
+            _ => Err(Outcome::NotApplicable("there is one GPU".to_owned())),
+        }
+    }
+
+    /// Whether the topology has a link to another GPU's memory.
+    pub(crate) fn reaches(&self, other: &Subject) -> bool {
+        let node = self.device.node();
+        let mut links = node.io_links.iter().chain(&node.p2p_links);
+        links.any(|link| link.properties.node_to == other.device.node().index)
     }
 
     /// The device in its context.

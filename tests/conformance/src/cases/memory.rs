@@ -1,13 +1,20 @@
 //! Memory.
 
 use super::case;
-use crate::memory::Kind;
+use crate::memory::{Kind, has_small_bar};
 use crate::report::{Outcome, equal};
 use crate::{Case, Result, Subject};
+use kfd::AllocationFlags;
+use selvedge_sys::Errno;
 
 pub(super) const CASES: &[Case] = &[
     case("memory.pages", "allocations are whole pages, at addresses of their own", pages),
     case("memory.vram", "the host reads back what it wrote to the GPU's memory", vram),
+    case(
+        "memory.small_bar",
+        "memory of the GPU's that the host is to see is refused where its BAR is small",
+        small_bar,
+    ),
     case(
         "memory.mapped",
         "memory is mapped to the GPU once, and can be unmapped and mapped again",
@@ -40,6 +47,19 @@ fn vram(subject: &Subject) -> Result {
     let buffer = subject.memory(Kind::Vram, 1 << 20)?;
     buffer.fill(|i| i.wrapping_mul(0x9e37_79b1))?;
     buffer.check("memory", |i| i.wrapping_mul(0x9e37_79b1))
+}
+
+fn small_bar(subject: &Subject) -> Result {
+    let device = subject.device();
+    if !has_small_bar(device) {
+        return Err(Outcome::NotApplicable("the host sees the GPU's memory".to_owned()));
+    }
+    let flags = AllocationFlags::VRAM | AllocationFlags::WRITABLE;
+    device.allocate(4096, flags)?;
+    match device.allocate(4096, flags | AllocationFlags::PUBLIC) {
+        Ok(_) => Err(Outcome::fail("it was allocated")),
+        Err(error) => equal("the error", error.errno(), Some(Errno::EINVAL)),
+    }
 }
 
 fn mapped(subject: &Subject) -> Result {

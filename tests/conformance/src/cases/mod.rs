@@ -6,6 +6,7 @@ mod aql_packets;
 mod events;
 mod lifecycle;
 mod memory;
+mod peer;
 mod pm4_packets;
 mod sdma_packets;
 
@@ -22,6 +23,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         aql_errors::CASES,
         pm4_packets::CASES,
         sdma_packets::CASES,
+        peer::CASES,
     ]
     .into_iter()
     .flatten()
