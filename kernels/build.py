@@ -21,9 +21,9 @@ from concurrent.futures import ThreadPoolExecutor
 HERE = pathlib.Path(__file__).resolve().parent
 CLANG = "clang-19"
 # Targets and their wave sizes.
-TARGETS = {"gfx1151": (32, 64), "gfx1100": (32, 64), "gfx1201": (32, 64), "gfx90a": (64,), "gfx906": (64,), "gfx1030": (32, 64)}
+TARGETS = {"gfx1151": (32, 64), "gfx1100": (32, 64), "gfx1201": (32, 64), "gfx90a": (64,), "gfx942": (64,), "gfx906": (64,), "gfx1030": (32, 64)}
 # Built for the comparison of disassembly only.
-FURTHER = {"gfx942": (64,), "gfx1200": (32, 64)}
+FURTHER = {"gfx1200": (32, 64)}
 CODE_OBJECTS = (5, 6)
 # Sources that need WMMA of wave32.
 NEED_WMMA = ("k12_matmul",)

@@ -75,6 +75,11 @@ fn kernels_on_gfx90a() {
 }
 
 #[test]
+fn kernels_on_gfx942() {
+    assert!(run_tree(&committed(), "gfx942") >= 100);
+}
+
+#[test]
 fn kernels_on_gfx906() {
     assert!(run_tree(&committed(), "gfx906") >= 100);
 }
@@ -89,7 +94,7 @@ fn variants() {
     let Some(directory) = std::env::var_os("SELVEDGE_KERNELS") else { return };
     for entry in std::fs::read_dir(directory).expect("SELVEDGE_KERNELS is a directory") {
         let tree = entry.expect("a directory entry").path();
-        for target in ["gfx1151", "gfx1100", "gfx1201", "gfx90a", "gfx906", "gfx1030"] {
+        for target in ["gfx1151", "gfx1100", "gfx1201", "gfx90a", "gfx942", "gfx906", "gfx1030"] {
             let ran = run_tree(&tree, target);
             println!("{} {target}: {ran} cases", tree.display());
             assert!(ran >= 100);

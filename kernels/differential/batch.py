@@ -18,7 +18,7 @@ import generate  # noqa: E402
 from language import Stored  # noqa: E402
 
 # What the simulator executes.
-TARGETS = ("gfx1151", "gfx1100", "gfx1201", "gfx90a", "gfx906", "gfx1030")
+TARGETS = ("gfx1151", "gfx1100", "gfx1201", "gfx90a", "gfx942", "gfx906", "gfx1030")
 COMMITTED = ROOT / "tests" / "data" / "differential"
 COMMITTED_SEEDS = range(12)
 STORED = ("objects", "cases")

@@ -48,7 +48,7 @@ pub(super) fn queue_image(
         image.scratch_backing_memory_location = scratch.address;
         image.scratch_backing_memory_byte_size = scratch.bytes;
         image.scratch_wave64_lane_byte_size = scratch.wave_bytes / 64;
-        // CAST: scratch has at most MAX_SCRATCH_BYTES, 2 GiB.
+        // CAST: of one die scratch has at most MAX_SCRATCH_BYTES, 2 GiB.
         let one_die = (scratch.bytes / u64::from(shape.xccs.max(1))) as u32;
         image.scratch_resource_descriptor =
             resource_descriptor(generation, scratch.address, one_die);

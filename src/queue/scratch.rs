@@ -8,7 +8,7 @@ use aql::scratch::{TmpringSize, TmpringSizeError, slots, waves_are_per_shader_en
 use kfd::AllocationFlags;
 use std::sync::Arc;
 
-/// Most scratch of one queue, bytes: 4 KiB a work-item on the largest RDNA3 part are 768 MiB.
+/// Most scratch of one queue on one die, bytes: 4 KiB a work-item on the largest RDNA3 part are 768 MiB.
 pub(crate) const MAX_SCRATCH_BYTES: u64 = 2 << 30;
 
 /// Scratch of one queue: room for every wave the device can run at once.
@@ -47,12 +47,13 @@ impl Scratch {
                     ),
                 }
             })?;
-        if bytes > MAX_SCRATCH_BYTES {
+        let limit = MAX_SCRATCH_BYTES * u64::from(device.shape().xccs);
+        if bytes > limit {
             return Err(Error::Resource {
                 kernel: kernel.to_owned(),
                 resource: "scratch",
                 needed: bytes,
-                limit: MAX_SCRATCH_BYTES,
+                limit,
                 device: device.name().to_owned(),
             });
         }
