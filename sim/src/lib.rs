@@ -33,7 +33,8 @@
 //! - **Memory types.** There are no caches, so COHERENT and UNCACHED change nothing.
 //! - **Signals.** No call is interrupted but by a [`fault::Plan`]; the kernel's SIGTERM and SIGSEGV
 //!   after an unhandled fault are not sent.
-//! - **Other processes of the host.** A machine lives in one process; see [`Process`].
+//! - **Other processes of the host.** Where machines in several share a board ([`Builder::kept_at`]), page tables, queues
+//!   and waves are still each process's own; see [`Process`].
 
 mod abi;
 mod board;
@@ -49,6 +50,7 @@ pub mod sdma;
 pub mod shader;
 
 pub use abi::{Entry, Process};
+pub use board::Keeper;
 pub use clock::{Clock, ManualClock};
 pub use count::Objects;
 pub use description::Condition;

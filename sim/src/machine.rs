@@ -1,10 +1,14 @@
 //! The machine: boards, a kernel, a clock, and the processes on it.
 
-use crate::abi::kfd::{KfdProcess, SdmaQueues, SmiReaders};
-use crate::abi::sysfs::Files;
+use crate::abi::buffer::Buffer;
+use crate::abi::kfd::{Engines, KfdProcess, Place, SmiReaders, Wanted};
+use crate::abi::sysfs::{Files, device_folder};
 use crate::abi::topology::Topology;
 use crate::abi::{Entry, Process};
-use crate::board::{Board as Memory, Contents, Extent, PAGE, poison};
+use crate::board::{
+    Board as Shares, Books, Contents, Empty, Extent, Held, Joined, Keeper, Listener, Member,
+    Memory, News, PAGE, Request, Use,
+};
 use crate::clock::Clock;
 use crate::count::{Counters, Objects};
 use crate::description::Condition;
@@ -13,10 +17,11 @@ use crate::memory::Backing;
 use crate::profile::{self, Board, ContextSave, Gpu, Host, Kernel, Link};
 use crate::shader::{Checks, Counts, Finding, Inspection, KernelAt, Trace};
 use selvedge_sys::Errno;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::io::Write as _;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use thiserror::Error;
 
@@ -50,6 +55,14 @@ pub enum MachineError {
         /// What was asked for.
         minor: u32,
     },
+    /// The keeper of the board is not there or does not answer.
+    #[error("nobody keeps the machine's board at {}", socket.display())]
+    Keeper {
+        /// Where it was to be.
+        socket: PathBuf,
+        /// The host's error.
+        source: io::Error,
+    },
     /// The host would not give the memory file or the mapping of it.
     #[error("cannot make the machine's memory of {bytes} bytes of address space")]
     Memory {
@@ -70,6 +83,7 @@ pub struct Builder {
     plan: Plan,
     privileged: bool,
     inspection: Inspection,
+    keeper: Option<PathBuf>,
 }
 
 /// A GPU board in its slot.
@@ -208,28 +222,66 @@ impl Builder {
         self
     }
 
-    /// Makes the machine.
+    /// The machine shares its board with those of other processes of the host: memory, ids, hardware queues, resets. Their
+    /// [`Keeper`], made of the same description, listens at this socket.
+    #[must_use]
+    pub fn kept_at(mut self, socket: &Path) -> Builder {
+        self.keeper = Some(socket.to_owned());
+        self
+    }
+
+    /// The keeper of the board that machines of this description in other processes of the host share.
     ///
     /// # Errors
     /// When the host gives no memory for it.
+    pub fn keeper(&self) -> Result<Keeper, MachineError> {
+        let (boards, _) = self.boards();
+        let topology = Topology::new(&self.host, &boards, &self.kernel);
+        let (memory, books) = books(&boards, &topology, &self.kernel)?;
+        Ok(Keeper::new(memory, books))
+    }
+
+    /// The boards that the driver works with, and those that it does not.
+    fn boards(&self) -> (Vec<Board>, Vec<Board>) {
+        let is_driven = |card: &&Card| self.host.driver && card.has_firmware;
+        let (cards, idle): (Vec<_>, Vec<_>) = self.cards.iter().partition(is_driven);
+        let boards = |cards: Vec<&Card>| cards.iter().map(|card| card.board.clone()).collect();
+        (boards(cards), boards(idle))
+    }
+
+    /// Makes the machine.
+    ///
+    /// # Errors
+    /// When the host gives no memory for it, or there is no keeper where one was said to be.
     pub fn build(self) -> Result<Machine, MachineError> {
-        let driver = self.host.driver;
-        let (cards, idle): (Vec<_>, Vec<_>) =
-            self.cards.into_iter().partition(|card| driver && card.has_firmware);
-        let boards: Vec<Board> = cards.into_iter().map(|card| card.board).collect();
-        let idle: Vec<Board> = idle.into_iter().map(|card| card.board).collect();
-        let system = boards.iter().map(|b| b.gtt_bytes).max().unwrap_or(0);
-        let bytes = OVERHEAD + system + boards.iter().map(|b| b.vram_bytes).sum::<u64>();
-        let memory = Memory::new(bytes).map_err(|source| MachineError::Memory { bytes, source })?;
+        let (boards, idle) = self.boards();
+        let (system, bytes) = sizes(&boards);
+        let topology = Topology::new(&self.host, &boards, &self.kernel);
+        let mut listener = None;
+        let mut hanging = 0;
+        let memory = match &self.keeper {
+            None => {
+                let (memory, books) = books(&boards, &topology, &self.kernel)?;
+                Shares::alone(memory, books)
+            }
+            Some(socket) => {
+                let joined = Member::join(socket);
+                let Joined { member, listener: news, memory, hanging: hang } = joined
+                    .map_err(|source| MachineError::Keeper { socket: socket.clone(), source })?;
+                (listener, hanging) = (Some(news), hang);
+                Shares::shared(member, memory, bytes)
+                    .map_err(|source| MachineError::Memory { bytes, source })?
+            }
+        };
         let memory = Arc::new(memory);
         let counters = Counters::default();
-        let topology = Topology::new(&self.host, &boards, &self.kernel);
         let files = Files::new(&self.host, &boards, &idle, &topology);
         let mut gpus = Vec::new();
         for (index, board) in boards.into_iter().enumerate() {
             // The remap page belongs to the board and is no object of a process.
-            let remap = memory.allocate(PAGE, Contents::Cleared, &Default::default());
-            let remap = remap.ok_or_else(|| MachineError::Memory {
+            let page = kernel_memory(PAGE);
+            let remap = memory.allocate(&page, PAGE, Contents::Cleared, &Default::default());
+            let remap = remap.map_err(|_| MachineError::Memory {
                 bytes,
                 source: io::ErrorKind::OutOfMemory.into(),
             })?;
@@ -238,17 +290,14 @@ impl Builder {
                 render_minor: Topology::render_minor(index),
                 context_save: ContextSave::of(&board, &self.kernel),
                 processors: Arc::new(board.gpu.clone()),
-                sdma: Arc::new(SdmaQueues::of(&board)),
                 next_xcc: AtomicU32::new(0),
                 smi: SmiReaders::default(),
                 board,
                 remap,
-                vram_used: AtomicU64::new(0),
-                vram: Mutex::default(),
-                hangs: AtomicBool::new(false),
+                hangs: AtomicBool::new(hanging >> index & 1 != 0),
             });
         }
-        Ok(Machine(Arc::new(Shared {
+        let machine = Machine(Arc::new(Shared {
             host: self.host,
             kernel: self.kernel,
             clock: self.clock,
@@ -256,19 +305,32 @@ impl Builder {
             memory,
             gpus,
             system_limit: system,
-            system_used: AtomicU64::new(0),
             files,
             faults: Injector::new(self.plan),
             counters,
             kfd_processes: Mutex::default(),
+            buffers: Mutex::default(),
             next_pid: AtomicU32::new(FIRST_PID),
-            next_kfd_process: AtomicU32::new(0),
             refusals: Mutex::default(),
             inspection: Arc::new(self.inspection),
             findings: Mutex::default(),
             counts: Mutex::default(),
-        })))
+        }));
+        if let Some(listener) = listener {
+            machine.0.listen(listener).map_err(|source| MachineError::Memory { bytes, source })?;
+        }
+        Ok(machine)
     }
+}
+
+/// Memory of the kernel's own.
+fn kernel_memory(bytes: u64) -> Request {
+    Request::Take { what: Use::Kernel, gpu: 0, bytes, flags: 0, process: None }
+}
+
+/// Bytes of a board's VRAM that processes may have.
+fn vram_limit(board: &Board) -> u64 {
+    board.vram_bytes - reserved_for_page_tables(board.system_bytes)
 }
 
 /// The first process's id.
@@ -290,6 +352,7 @@ impl Machine {
             plan: Plan::new(),
             privileged: false,
             inspection: Inspection::asked_for().clone(),
+            keeper: None,
         }
     }
 
@@ -359,10 +422,9 @@ impl Machine {
     /// When there is no such GPU.
     pub fn hang_gpu(&self, index: usize) {
         assert!(index < self.0.gpus.len(), "the machine has {} GPUs", self.0.gpus.len());
-        self.0.gpus[index].hangs.store(true, Ordering::SeqCst);
-        for process in self.0.live_kfd_processes() {
-            process.gpu_hangs(index);
-        }
+        self.0.stop_gpu(index);
+        // Without a keeper there is nobody else to tell.
+        let _ = self.0.memory.ask(&Request::Hang { gpu: index });
     }
 
     /// The GPU with this index hangs and is reset: all its queues stop for good, its VRAM is overwritten, and every
@@ -373,16 +435,10 @@ impl Machine {
     /// When there is no such GPU.
     pub fn reset_gpu(&self, index: usize) {
         assert!(index < self.0.gpus.len(), "the machine has {} GPUs", self.0.gpus.len());
-        let processes = self.0.live_kfd_processes();
-        self.0.tell_of_reset(index, false);
-        processes.iter().for_each(|process| {
-            process.suspend();
-            process.gpu_hangs(index);
-        });
-        self.0.gpus[index].lose_vram();
-        self.0.gpus[index].hangs.store(false, Ordering::SeqCst);
-        processes.iter().for_each(|process| process.gpu_was_reset(index));
-        self.0.tell_of_reset(index, true);
+        self.0.stop_gpu(index);
+        // Those of other processes of the host stop, VRAM is lost, they are told.
+        let _ = self.0.memory.ask(&Request::Reset { gpu: index });
+        self.0.gpu_was_reset(index);
     }
 }
 
@@ -396,7 +452,6 @@ pub(crate) struct GpuDevice {
     pub(crate) board: Board,
     pub(crate) processors: Arc<Gpu>,
     pub(crate) context_save: ContextSave,
-    pub(crate) sdma: Arc<SdmaQueues>,
     /// How many AQL queues there were (`current_logical_xcc_start` of the kernel's device queue manager).
     pub(crate) next_xcc: AtomicU32,
     /// Who reads events of it.
@@ -404,10 +459,6 @@ pub(crate) struct GpuDevice {
     /// The page of HDP flush registers that MMIO_REMAP maps. Host and device share the machine's memory, so
     /// that a flush has nothing to do.
     pub(crate) remap: Extent,
-    /// Bytes of VRAM that processes have (`kfd.vram_used`).
-    vram_used: AtomicU64,
-    /// Ranges of VRAM that have been handed out, those given back among them.
-    vram: Mutex<Vec<Weak<Backing>>>,
     hangs: AtomicBool,
 }
 
@@ -415,27 +466,6 @@ impl GpuDevice {
     /// Whether it does nothing, until it is reset.
     pub(crate) fn hangs(&self) -> bool {
         self.hangs.load(Ordering::SeqCst)
-    }
-
-    fn ranges(&self) -> MutexGuard<'_, Vec<Weak<Backing>>> {
-        self.vram.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A range of VRAM is handed out.
-    pub(crate) fn keep_track(&self, backing: &Arc<Backing>) {
-        let mut ranges = self.ranges();
-        if ranges.len() == ranges.capacity() {
-            ranges.retain(|range| range.strong_count() > 0);
-            // As many again before the next look.
-            let live = ranges.len();
-            ranges.reserve(live.max(16));
-        }
-        ranges.push(Arc::downgrade(backing));
-    }
-
-    fn lose_vram(&self) {
-        let live: Vec<_> = self.ranges().iter().filter_map(Weak::upgrade).collect();
-        live.iter().for_each(|backing| poison(backing));
     }
 }
 
@@ -446,36 +476,21 @@ pub(crate) struct Shared {
     pub(crate) kernel: Kernel,
     pub(crate) clock: Clock,
     pub(crate) privileged: bool,
-    pub(crate) memory: Arc<Memory>,
+    pub(crate) memory: Arc<Shares>,
     pub(crate) gpus: Vec<GpuDevice>,
     /// What GPUs may use of system memory, bytes.
     system_limit: u64,
-    system_used: AtomicU64,
     pub(crate) files: Files,
     pub(crate) faults: Injector,
     pub(crate) counters: Counters,
     kfd_processes: Mutex<Vec<Weak<KfdProcess>>>,
+    /// Buffers by the board's record of them.
+    buffers: Mutex<HashMap<u64, Weak<Buffer>>>,
     next_pid: AtomicU32,
-    next_kfd_process: AtomicU32,
     refusals: Mutex<Vec<String>>,
     pub(crate) inspection: Arc<Inspection>,
     findings: Mutex<Vec<Finding>>,
     counts: Mutex<BTreeMap<KernelAt, Counts>>,
-}
-
-/// Memory counted against a limit.
-#[derive(Debug)]
-pub(crate) struct Reservation {
-    machine: Arc<Shared>,
-    /// The GPU whose VRAM it is, or system memory.
-    gpu: Option<usize>,
-    bytes: u64,
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        self.machine.used(self.gpu).fetch_sub(self.bytes, Ordering::Relaxed);
-    }
 }
 
 impl Shared {
@@ -483,9 +498,10 @@ impl Shared {
         self.next_pid.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A number for a kfd_process.
-    pub(crate) fn new_kfd_process(&self) -> u32 {
-        self.next_kfd_process.fetch_add(1, Ordering::Relaxed)
+    /// A number for a kfd_process, and what holds it; none without a keeper.
+    pub(crate) fn new_kfd_process(&self, pid: u32, primary: bool) -> Option<(u32, Held)> {
+        let [id, number, ..] = self.memory.ask(&Request::Process { pid, primary }).ok()?.words;
+        Some((u32::try_from(number).ok()?, self.memory.held(id)))
     }
 
     /// How a GPU comes to another's memory.
@@ -498,40 +514,78 @@ impl Shared {
         self.gpus.iter().position(|gpu| gpu.id == gpu_id)
     }
 
-    fn used(&self, gpu: Option<usize>) -> &AtomicU64 {
-        gpu.map_or(&self.system_used, |index| &self.gpus[index].vram_used)
-    }
-
     /// Bytes still to be had of a GPU's VRAM, or of system memory.
     pub(crate) fn available(&self, gpu: Option<usize>) -> u64 {
-        self.limit(gpu).saturating_sub(self.used(gpu).load(Ordering::Relaxed))
+        let limit = gpu.map_or(self.system_limit, |index| vram_limit(&self.gpus[index].board));
+        let Ok(usage) = self.memory.ask(&Request::Usage) else { return 0 };
+        let (used, _) = usage.bytes.as_chunks();
+        let used = used.get(gpu.map_or(0, |gpu| gpu + 1)).copied();
+        limit.saturating_sub(used.map_or(limit, u64::from_le_bytes))
     }
 
-    fn limit(&self, gpu: Option<usize>) -> u64 {
-        gpu.map_or(self.system_limit, |index| {
-            let vram = self.gpus[index].board.vram_bytes;
-            vram - reserved_for_page_tables(self.gpus[index].board.system_bytes)
-        })
-    }
-
-    /// Counts memory against its limit (amdgpu_amdkfd_gpuvm.c, `amdgpu_amdkfd_reserve_mem_limit`).
-    pub(crate) fn reserve(
-        self: &Arc<Shared>,
-        gpu: Option<usize>,
-        bytes: u64,
-    ) -> Result<Reservation, Errno> {
-        let limit = self.limit(gpu);
-        let more = |used: u64| used.checked_add(bytes).filter(|&used| used <= limit);
-        let used = self.used(gpu).fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-        used.map_err(|_| Errno::ENOMEM)?;
-        Ok(Reservation { machine: self.clone(), gpu, bytes })
+    /// Counts memory against its limit: the process's own, or what its pages have of a GPU's.
+    pub(crate) fn reserve(&self, what: Use, gpu: usize, bytes: u64) -> Result<Held, Errno> {
+        let take = Request::Take { what, gpu, bytes, flags: 0, process: None };
+        self.memory.ask(&take).map(|answer| self.memory.held(answer.words[0]))
     }
 
     /// Takes machine memory for the kernel's own pages (events, doorbells).
     pub(crate) fn kernel_pages(&self, bytes: u64) -> Result<Extent, Errno> {
-        self.memory
-            .allocate(bytes, Contents::Cleared, &self.counters.buffer_bytes)
-            .ok_or(Errno::ENOMEM)
+        let bytes = bytes.checked_next_multiple_of(PAGE).ok_or(Errno::ENOMEM)?;
+        let take = kernel_memory(bytes);
+        self.memory.allocate(&take, bytes, Contents::Cleared, &self.counters.buffer_bytes)
+    }
+
+    /// A hardware queue, of which there are so many for all processes.
+    pub(crate) fn hardware_queue(
+        &self,
+        gpu: usize,
+        process: u32,
+        queue: (u32, u32, u32),
+    ) -> Result<Held, Errno> {
+        let answer = self.memory.ask(&Request::Queue { gpu, process, queue })?;
+        Ok(self.memory.held(answer.words[0]))
+    }
+
+    /// A queue of the SDMA engines, which all processes share.
+    pub(crate) fn sdma_queue(&self, gpu: usize, wanted: Wanted) -> Result<(Place, Held), Errno> {
+        let [id, engine, queue, ..] = self.memory.ask(&Request::Sdma { gpu, wanted })?.words;
+        Ok((Place::from_words([engine, queue]), self.memory.held(id)))
+    }
+
+    /// Buffers of this process by the board's record.
+    pub(crate) fn buffers(&self) -> MutexGuard<'_, HashMap<u64, Weak<Buffer>>> {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// This process's queues on a GPU stop, and it does nothing any more.
+    fn stop_gpu(&self, gpu: usize) {
+        self.gpus[gpu].hangs.store(true, Ordering::SeqCst);
+        self.live_kfd_processes().iter().for_each(|process| process.gpu_hangs(gpu));
+    }
+
+    /// A GPU was reset; those who use it in this process are told.
+    fn gpu_was_reset(&self, gpu: usize) {
+        let processes = self.live_kfd_processes();
+        self.tell_of_reset(gpu, false);
+        processes.iter().for_each(|process| process.suspend());
+        self.gpus[gpu].hangs.store(false, Ordering::SeqCst);
+        processes.iter().for_each(|process| process.gpu_was_reset(gpu));
+        self.tell_of_reset(gpu, true);
+    }
+
+    /// Hears of what other processes of the host do to the machine, on a thread that ends with it.
+    fn listen(self: &Arc<Shared>, listener: Listener) -> io::Result<()> {
+        let machine = Arc::downgrade(self);
+        let hear = move |news| {
+            let Some(machine) = machine.upgrade() else { return };
+            match news {
+                News::Hang(gpu) if gpu < machine.gpus.len() => machine.stop_gpu(gpu),
+                News::Reset(gpu) if gpu < machine.gpus.len() => machine.gpu_was_reset(gpu),
+                _ => {}
+            }
+        };
+        crate::cp::quiet_thread("board", move || listener.listen(hear))
     }
 
     /// Says loudly, once, that something is not modelled, and gives the errno for it.
@@ -578,6 +632,32 @@ impl Shared {
         let page = &self.gpus[gpu].remap;
         (page.offset, page.backing.clone())
     }
+}
+
+/// Bytes that GPUs may use of system memory, and those of the machine's memory file.
+fn sizes(boards: &[Board]) -> (u64, u64) {
+    let system = boards.iter().map(|b| b.gtt_bytes).max().unwrap_or(0);
+    let bytes = OVERHEAD + system + boards.iter().map(|b| b.vram_bytes).sum::<u64>();
+    (system, bytes)
+}
+
+fn books(
+    boards: &[Board],
+    topology: &Topology,
+    kernel: &Kernel,
+) -> Result<(Arc<Memory>, Books), MachineError> {
+    let (system, bytes) = sizes(boards);
+    let memory = Memory::new(bytes).map_err(|source| MachineError::Memory { bytes, source })?;
+    let memory = Arc::new(memory);
+    let empty = |(index, board): (usize, &Board)| Empty {
+        id: topology.gpu_id(index),
+        vram_limit: vram_limit(board),
+        sdma: Engines::of(board),
+        folder: device_folder(board),
+    };
+    let gpus = boards.iter().enumerate().map(empty).collect();
+    let books = Books::new(memory.clone(), gpus, system, kernel.minor < 18);
+    Ok((memory, books))
 }
 
 /// What the KFD keeps back of VRAM for page tables (amdgpu_amdkfd_gpuvm.c, `ESTIMATE_PT_SIZE`; amdgpu_vm.h,

@@ -31,19 +31,25 @@ static END: AtomicI32 = AtomicI32::new(0);
 pub(crate) extern "C" fn forked() {
     let inherited = (0..END.load(Ordering::Acquire))
         .filter(|&fd| mark_of(fd).is_some_and(|mark| mark.load(Ordering::Acquire) != 0));
-    inherited.filter(|&fd| !is_memory(fd)).for_each(release);
+    // A dma-buf is known by its inode, in the child as in any other process that gets it.
+    inherited.filter(|&fd| !is_memory(fd, b"/memfd:") || is_dma_buf(fd)).for_each(release);
 }
 
-/// Whether a descriptor leads to a file of memory, as all of the machine's do.
-fn is_memory(fd: c_int) -> bool {
+/// Whether a descriptor leads to a dma-buf.
+pub(crate) fn is_dma_buf(fd: c_int) -> bool {
+    is_memory(fd, b"/memfd:dmabuf ")
+}
+
+/// Whether a descriptor leads to a file of memory whose name begins so, as all of the machine's do.
+fn is_memory(fd: c_int, name: &[u8]) -> bool {
     let mut link = *b"/proc/self/fd/\0\0\0\0\0\0";
     let mut rest = &mut link[14..];
     let mut target = [0; 64];
     // A number below LIMIT has at most five digits.
-    let written = write!(rest, "{fd}").is_ok();
+    let written = (0..LIMIT).contains(&fd) && write!(rest, "{fd}").is_ok();
     let path = CStr::from_bytes_until_nul(&link).ok().filter(|_| written);
     match path.and_then(|path| raw::readlink(path, &mut target)) {
-        Some(length) => target[..length].starts_with(b"/memfd:"),
+        Some(length) => target[..length].starts_with(name),
         // Without procfs.
         None => raw::fcntl(fd, libc::F_GETFD, 0) >= 0,
     }

@@ -9,6 +9,9 @@ pub(crate) const TREE: &str = "SELVEDGE_SIM_TREE";
 /// The file to write the record of calls to.
 pub(crate) const LOG: &str = "SELVEDGE_SIM_LOG";
 
+/// The socket in the folder at which the keeper of the machine's board listens.
+pub(crate) const BOARD: &str = ".board";
+
 /// The machine that a line of text and a minor number describe.
 pub(crate) fn machine(
     description: &str,

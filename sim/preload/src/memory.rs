@@ -1,7 +1,7 @@
 //! Mapping memory. The machine must hear of every mapping that goes, because devices may use it.
 #![expect(unsafe_code, reason = "functions of libc's names")]
 
-use crate::descriptors::{Owner, owner};
+use crate::descriptors::{Owner, is_dma_buf, owner};
 use crate::inside::{Inside, returned, set_errno};
 use crate::log::{self, Outcome};
 use crate::raw::call;
@@ -91,6 +91,14 @@ pub(crate) unsafe extern "C" fn mmap(
     let mapping = Mapping { address, length, protection, flags, fd, offset };
     let owner = if flags & libc::MAP_ANONYMOUS == 0 { owner(fd) } else { Owner::Kernel };
     let result = match owner {
+        Owner::Kernel if flags & libc::MAP_ANONYMOUS == 0 && is_dma_buf(fd) => {
+            // It came from another process, or by exec.
+            // SAFETY: libc's own contract.
+            Inside::enter()
+                .map(|_inside| state::get().map(drop))
+                .transpose()
+                .and_then(|_| unsafe { mapping.by_machine() })
+        }
         Owner::Kernel => {
             if flags & libc::MAP_FIXED != 0 {
                 lost(address, length);

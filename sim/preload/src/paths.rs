@@ -6,7 +6,7 @@
 #![expect(unsafe_code, reason = "reads C strings")]
 
 use crate::raw;
-use crate::state::settings;
+use crate::state::{self, settings};
 use std::ffi::{CStr, CString, OsString, c_char, c_int};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -149,10 +149,21 @@ fn is_ours(path: &[u8]) -> bool {
     })
 }
 
+/// Whether a path may lead to what the keeper of the board writes when it is asked for: memory in use, kfd_processes.
+fn is_changing(path: &[u8]) -> bool {
+    path.ends_with(b"_used") || path.windows(8).any(|part| part == b"kfd/proc")
+}
+
 fn place(path: Vec<u8>) -> Option<Place> {
     let short = shortest(&path);
     if !is_ours(&short) {
         return None;
+    }
+    if is_changing(&short)
+        && let Some(board) = state::board()
+    {
+        // Without a keeper the files stay as they are.
+        let _ = selvedge_sim::Keeper::refresh(&board);
     }
     // As it was written: a link followed by `..` leads elsewhere.
     let host = [tree()?, &path].concat();

@@ -7,6 +7,7 @@ use selvedge_sim::Process;
 use selvedge_sys::{Errno, fork};
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -89,6 +90,10 @@ fn make() -> Result<State, Errno> {
         .ok_or_else(|| format!("{} names no version", environment::KFD_MINOR))
         .and_then(|minor| environment::machine(boards, minor).map_err(|error| error.to_string()))
         .map(|builder| if is_root() { builder.privileged() } else { builder })
+        .map(|builder| match board() {
+            Some(socket) => builder.kept_at(&socket),
+            None => builder,
+        })
         .and_then(|builder| builder.build().map_err(|error| error.to_string()));
     let machine = built.map_err(|error| {
         // Who cannot read it still gets the errno.
@@ -100,6 +105,11 @@ fn make() -> Result<State, Errno> {
     let process = machine.process_with_pid(pid);
     process.watch_descriptors(descriptors::claim);
     Ok(State { process, generation: fork::generation(), pid })
+}
+
+/// Where the keeper of the machine's board listens.
+pub(crate) fn board() -> Option<PathBuf> {
+    settings().tree.as_ref().map(|tree| Path::new(tree).join(environment::BOARD))
 }
 
 fn is_root() -> bool {

@@ -1,5 +1,5 @@
 //! Open files and the descriptors of a process.
-#![expect(unsafe_code, reason = "close, fcntl and kcmp")]
+#![expect(unsafe_code, reason = "close, fcntl, fstat and kcmp")]
 
 use super::buffer::Buffer;
 use super::drm::RenderFile;
@@ -164,6 +164,21 @@ fn duplicate(fd: RawFd) -> Result<OwnedFd, Errno> {
     }
     // SAFETY: just made, and owned by nobody else.
     Ok(unsafe { OwnedFd::from_raw_fd(copy) })
+}
+
+/// Device and number of the inode that a descriptor leads to.
+///
+/// # Errors
+/// EBADF when it leads nowhere.
+pub(crate) fn identity(fd: RawFd) -> Result<(u64, u64), Errno> {
+    // SAFETY: all zeros are a status, which the kernel fills in.
+    unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        if libc::syscall(libc::SYS_fstat, fd, &raw mut status) < 0 {
+            return Err(Errno::last());
+        }
+        Ok((status.st_dev, status.st_ino))
+    }
 }
 
 /// close(2).

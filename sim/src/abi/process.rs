@@ -1,8 +1,9 @@
 //! A Linux process on the machine.
 #![expect(unsafe_code, reason = "implements the seam: mmap, munmap and descriptors")]
 
+use super::buffer::Buffer;
 use super::exchange::Call;
-use super::file::{Descriptors, Lookup, Node, OpenFile, close};
+use super::file::{Descriptors, Lookup, Node, OpenFile, close, identity};
 use super::kfd::KfdProcess;
 use super::mappings::Mappings;
 use super::{drm, kfd, sysfs, user};
@@ -198,6 +199,23 @@ impl Process {
         lookup.file
     }
 
+    /// The buffer of a dma-buf's descriptor. One that came from elsewhere, by a socket, fork or exec, is known by its
+    /// inode.
+    ///
+    /// # Errors
+    /// EBADF when there is no such descriptor, EINVAL when it leads to something else (drivers/dma-buf/dma-buf.c,
+    /// `dma_buf_get`).
+    pub(crate) fn dma_buf(&self, fd: RawFd) -> Result<Arc<Buffer>, Errno> {
+        match self.file(fd).as_deref().map(|file| &file.node) {
+            Some(Node::DmaBuf(buffer)) => Ok(buffer.clone()),
+            Some(_) => Err(Errno::EINVAL),
+            None => {
+                let (device, inode) = identity(fd)?;
+                Buffer::import(&self.machine, device, inode)
+            }
+        }
+    }
+
     /// Gives a new open file a descriptor.
     pub(crate) fn install(&self, fd: OwnedFd, node: Node, mode: OpenMode) -> RawFd {
         let fd = fd.into_raw_fd();
@@ -249,13 +267,7 @@ impl Process {
                 file.kfd_process().ok_or(Errno::EINVAL)?.mmap(&self.machine, offset, length)
             }
             Node::Render(render) => render.mmap(offset, length, cow),
-            Node::DmaBuf(buffer) => {
-                let end = offset.checked_add(length).ok_or(Errno::EINVAL)?;
-                if end > buffer.size || buffer.offset == 0 || cow {
-                    return Err(Errno::EINVAL);
-                }
-                Ok((buffer.offset + offset, buffer.backing.clone()))
-            }
+            Node::DmaBuf(buffer) => buffer.mmap(offset, length, cow),
             Node::SmiEvents(_) => Err(Errno::ENODEV),
         }
     }
@@ -337,10 +349,16 @@ unsafe impl System for Process {
         fd: RawFd,
         offset: u64,
     ) -> Result<*mut c_void, Errno> {
-        let file = (!flags.contains(MapFlags::ANONYMOUS) && !self.is_forked())
-            .then(|| self.file(fd))
-            .flatten();
-        let Some(file) = file else {
+        let is_file = !flags.contains(MapFlags::ANONYMOUS) && !self.is_forked();
+        let file = is_file.then(|| self.file(fd)).flatten();
+        let came = match &file {
+            // One of the board's that this process did not make, or made in another life.
+            None if is_file && !self.has_exited() => self.dma_buf(fd).ok(),
+            _ => None,
+        };
+        let Some(mode) =
+            file.as_ref().map(|file| file.mode).or(came.as_ref().map(|_| OpenMode::ReadWrite))
+        else {
             if self.is_forked() && !flags.contains(MapFlags::ANONYMOUS) {
                 return Err(Errno::EINVAL);
             }
@@ -359,12 +377,17 @@ unsafe impl System for Process {
             return Err(Errno::EINVAL);
         }
         let writes = protection.contains(Protection::WRITE);
-        if shared && writes && file.mode == OpenMode::ReadOnly {
+        if shared && writes && mode == OpenMode::ReadOnly {
             return Err(Errno::EACCES);
         }
         // No place for it in any address space (`get_unmapped_area`, before the driver is asked).
         let pages = user::pages(0, length as u64).ok_or(Errno::ENOMEM)?.end;
-        let (at, backing) = self.mappable(&file, offset, pages, !shared && writes)?;
+        let cow = !shared && writes;
+        let (at, backing) = match (&file, &came) {
+            (Some(file), _) => self.mappable(file, offset, pages, cow)?,
+            (None, Some(buffer)) => buffer.mmap(offset, pages, cow)?,
+            (None, None) => return Err(Errno::EBADF),
+        };
         // Private mappings of device memory show the device's bytes as shared ones do.
         let flags = flags.difference(MapFlags::PRIVATE) | MapFlags::SHARED;
         let board = self.machine.memory.fd();
@@ -374,7 +397,7 @@ unsafe impl System for Process {
         // SAFETY: with MAP_FIXED the range is the caller's.
         let pointer = unsafe { Linux.mmap(address, length, protection, flags, board, at)? };
         self.mappings().insert(pointer as u64, pointer as u64 + pages, backing);
-        if let Some(context) = file.kfd_process() {
+        if let Some(context) = file.and_then(|file| file.kfd_process()) {
             context.mapped(offset, pages);
             // VM_DONTCOPY of kfd_doorbell_mmap, kfd_event_mmap and kfd_mmio_mmap.
             // SAFETY: the range was just mapped.
@@ -422,11 +445,19 @@ unsafe impl System for Process {
     }
 
     fn read_file(&self, path: &Path) -> Result<Vec<u8>, Errno> {
-        if sysfs::is_ours(path) { self.machine.files.read(path) } else { Linux.read_file(path) }
+        if sysfs::is_changing(path) {
+            self.machine.files.with(self.machine.memory.files()).read(path)
+        } else if sysfs::is_ours(path) {
+            self.machine.files.read(path)
+        } else {
+            Linux.read_file(path)
+        }
     }
 
     fn list_directory(&self, path: &Path) -> Result<Vec<OsString>, Errno> {
-        if sysfs::is_ours(path) {
+        if sysfs::is_changing(path) {
+            self.machine.files.with(self.machine.memory.files()).list(path)
+        } else if sysfs::is_ours(path) {
             self.machine.files.list(path)
         } else {
             Linux.list_directory(path)

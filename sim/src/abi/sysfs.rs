@@ -53,8 +53,20 @@ pub(crate) fn is_ours(path: &Path) -> bool {
     path.starts_with("/sys") || path.starts_with("/dev") || path == Path::new(MODULES)
 }
 
+/// Whether a path may lead to what changes: memory in use, kfd_processes.
+pub(crate) fn is_changing(path: &Path) -> bool {
+    let text = path.as_os_str().as_encoded_bytes();
+    path.starts_with("/sys")
+        && (text.ends_with(b"_used") || text.windows(8).any(|part| part == b"kfd/proc"))
+}
+
 /// The list of modules (kernel/module/procfs.c, `m_show`).
 const MODULES: &str = "/proc/modules";
+
+/// The folder of a GPU.
+pub(crate) fn device_folder(board: &Board) -> String {
+    format!("/sys/devices/pci0000:00/{}", board.pci_slot())
+}
 
 /// The machine's part of the file system.
 #[derive(Debug)]
@@ -110,6 +122,7 @@ impl Files {
         let (kfd, drm) = ("/sys/devices/virtual/kfd/kfd", "/sys/class/drm");
         files.file(&format!("{kfd}/dev"), &format!("{KFD_MAJOR}:0\n"));
         files.file(&format!("{kfd}/uevent"), &format!("MAJOR={KFD_MAJOR}\nMINOR=0\nDEVNAME=kfd\n"));
+        files.put(format!("{kfd}/proc"), Entry::Directory);
         files.link(&format!("{kfd}/subsystem"), "/sys/class/kfd");
         files.link("/sys/class/kfd/kfd", kfd);
         files.link(&format!("/sys/dev/char/{KFD_MAJOR}:0"), kfd);
@@ -125,7 +138,7 @@ impl Files {
     /// A PCI device as such (drivers/pci/pci-sysfs.c); gives its folder.
     fn pci_device(&mut self, board: &Board) -> String {
         let slot = board.pci_slot();
-        let device = format!("/sys/devices/pci0000:00/{slot}");
+        let device = device_folder(board);
         let (vendor, id) = (0x1002, board.device_id);
         let (subsystem_vendor, subsystem) = board.subsystem;
         let class = board.pci_class();
@@ -170,6 +183,9 @@ impl Files {
             ("mem_info_vram_total", format!("{}\n", board.vram_bytes)),
             ("mem_info_vis_vram_total", format!("{}\n", board.visible_vram_bytes())),
             ("mem_info_gtt_total", format!("{}\n", board.gtt_bytes)),
+            ("mem_info_vram_used", "0\n".to_owned()),
+            ("mem_info_vis_vram_used", "0\n".to_owned()),
+            ("mem_info_gtt_used", "0\n".to_owned()),
         ] {
             self.file(&format!("{device}/{name}"), &text);
         }
@@ -230,6 +246,13 @@ impl Files {
     fn link(&mut self, path: &str, target: &str) {
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
         self.put(path.to_owned(), Entry::Link(relative(directory, target)));
+    }
+
+    /// With what the board's books say just now.
+    pub(crate) fn with(&self, shown: BTreeMap<String, String>) -> Files {
+        let mut files = Files { entries: self.entries.clone() };
+        shown.into_iter().for_each(|(path, text)| files.put(path, Entry::File(text)));
+        files
     }
 
     /// Everything, by absolute path.

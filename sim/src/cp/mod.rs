@@ -44,6 +44,7 @@ pub(crate) use tc_op::TcOp;
 
 pub use error::{QueueError, QueueFault};
 pub use queue::{QueueStatistics, RingProcessor};
+pub(crate) use thread::quiet_thread;
 
 use crate::memory::{Backing, MemoryFault};
 use crate::sdma::Engine;

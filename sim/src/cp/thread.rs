@@ -30,6 +30,15 @@ pub(super) fn spawn(
     })
 }
 
+/// Starts a thread that serves the machine, on which no handlers of the program's signals run; it ends by itself.
+///
+/// # Errors
+/// When the operating system has no thread left.
+pub(crate) fn quiet_thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let _blocked = Blocked::new();
+    Builder::new().name(name.to_owned()).spawn(work).map(drop)
+}
+
 /// While it lives, signals to this thread wait, and threads that are made have them blocked for good: all but those
 /// that the thread's own instructions raise.
 struct Blocked(libc::sigset_t);

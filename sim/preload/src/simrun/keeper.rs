@@ -1,11 +1,14 @@
-//! The process that removes the machine's folder when nobody is on the machine any more, however they went.
-#![expect(unsafe_code, reason = "fork, flock and pidfd_open")]
+//! The process that keeps the board of the machine, and removes the machine's folder when nobody is on the machine any
+//! more, however they went.
+#![expect(unsafe_code, reason = "fork, flock, pidfd_open and limits")]
 
-use super::tree::LOCK;
+use super::tree::{Changing, LOCK};
+use selvedge_sim::Keeper;
 use std::ffi::c_int;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,9 +19,9 @@ fn check(result: c_int) -> io::Result<c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// Starts the keeper of `tree`, which need not exist yet: a child of init, in a session of its own, with no descriptor
-/// of this process's.
-pub(crate) fn start(tree: &Path) -> io::Result<()> {
+/// Starts the keeper of `tree`: a child of init, in a session of its own, with no descriptor of this process's but the
+/// board's and `listener`.
+pub(crate) fn start(tree: &Path, board: Keeper, listener: UnixListener) -> io::Result<()> {
     // SAFETY: only asks.
     let main = unsafe { libc::getpid() };
     // SAFETY: there is one thread here, so that the child may do as it likes.
@@ -30,7 +33,7 @@ pub(crate) fn start(tree: &Path) -> io::Result<()> {
             libc::fork()
         };
         if second == 0 {
-            keep(tree, main);
+            keep(tree, main, board, &listener);
         }
         // SAFETY: ends this process and runs nothing of its parent's.
         unsafe { libc::_exit(c_int::from(second < 0)) };
@@ -55,14 +58,52 @@ pub(crate) fn stay(tree: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for the process `main`, which becomes the program, then for all that inherited its descriptor.
-fn keep(tree: &Path, main: libc::pid_t) {
+/// Keeps the board for the process `main`, which becomes the program, and for all that inherit its descriptor or are on
+/// the machine without it.
+fn keep(tree: &Path, main: libc::pid_t, board: Keeper, listener: &UnixListener) {
     // Whoever waits for the end of the program's output does not wait for this process.
-    // SAFETY: all descriptors are this process's own.
+    close_all_but([board.as_fd().as_raw_fd(), listener.as_raw_fd()]);
+    // SAFETY: changes this process's own.
     unsafe {
-        libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0);
         libc::chdir(c"/".as_ptr());
+        // A connection each for every process on the machine, a file for every dma-buf.
+        let mut files: libc::rlimit = std::mem::zeroed();
+        libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut files);
+        files.rlim_cur = files.rlim_max;
+        libc::setrlimit(libc::RLIMIT_NOFILE, &raw const files);
     }
+    let mut changing = Changing::default();
+    // Where there is no other thread or connection to be had, the folder is removed all the same.
+    let served = UnixStream::pair().and_then(|(here, there)| {
+        let lock = tree.join(LOCK);
+        std::thread::Builder::new().spawn(move || {
+            wait_for(main, &lock);
+            drop(there);
+        })?;
+        board.serve(listener, &here, |files| changing.write(tree, files))
+    });
+    if served.is_err() {
+        wait_for(main, &tree.join(LOCK));
+    }
+    let _ = std::fs::remove_dir_all(tree);
+    // SAFETY: ends this process and runs nothing of its parent's.
+    unsafe { libc::_exit(0) };
+}
+
+fn close_all_but(mut kept: [RawFd; 2]) {
+    kept.sort_unstable();
+    let mut first = 0;
+    for last in kept.map(i64::from).into_iter().chain([1 << 32]) {
+        if first < last {
+            // SAFETY: all descriptors are this process's own.
+            unsafe { libc::syscall(libc::SYS_close_range, first, last - 1, 0) };
+        }
+        first = last + 1;
+    }
+}
+
+/// Waits for the end of the process `main`, then of all that inherited its descriptor of `lock`.
+fn wait_for(main: libc::pid_t, lock: &Path) {
     match open_process(main) {
         Ok(process) => {
             let fd = process.as_raw_fd();
@@ -77,13 +118,10 @@ fn keep(tree: &Path, main: libc::pid_t) {
             }
         }
     }
-    if let Ok(lock) = File::open(tree.join(LOCK)) {
+    if let Ok(lock) = File::open(lock) {
         // SAFETY: waits.
         while unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_EX) } < 0 {}
     }
-    let _ = std::fs::remove_dir_all(tree);
-    // SAFETY: ends this process and runs nothing of its parent's.
-    unsafe { libc::_exit(0) };
 }
 
 fn exists(pid: libc::pid_t) -> bool {

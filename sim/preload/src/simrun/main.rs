@@ -80,14 +80,18 @@ fn library() -> Result<PathBuf, String> {
 /// Replaces this process by the program.
 fn run(options: &Options) -> Result<io::Error, String> {
     let library = library()?;
-    let machine = environment::machine(&options.machine, options.kernel)
-        .and_then(selvedge_sim::Builder::build)
+    let builder = environment::machine(&options.machine, options.kernel)
         .map_err(|error| error.to_string())?;
+    let board = builder.keeper().map_err(|error| error.to_string())?;
+    let machine = builder.build().map_err(|error| error.to_string())?;
     let written = |error| format!("cannot write the machine's files: {error}");
     let tree = tree::unused().map_err(written)?;
-    keeper::start(&tree)
-        .map_err(|error| format!("cannot start what removes the machine's files: {error}"))?;
-    tree::write(&tree, machine.files()).map_err(written)?;
+    let started = tree::create(&tree).and_then(|listener| keeper::start(&tree, board, listener));
+    if let Err(error) = started {
+        let _ = std::fs::remove_dir_all(&tree);
+        return Err(format!("cannot start the keeper of the machine's board: {error}"));
+    }
+    tree::fill(&tree, machine.files()).map_err(written)?;
     keeper::stay(&tree).map_err(written)?;
     let mut preload = library.into_os_string();
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {

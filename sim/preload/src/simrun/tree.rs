@@ -1,12 +1,15 @@
 //! The machine's sysfs and /dev as a folder.
 
+use crate::environment::BOARD;
 use selvedge_sim::Entry;
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
 use std::fs::{DirBuilder, OpenOptions, Permissions, set_permissions};
 use std::hash::{BuildHasher, Hasher};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 /// The file whose lock every process on the machine holds, by a descriptor that it inherits.
@@ -18,16 +21,21 @@ pub(crate) fn unused() -> io::Result<PathBuf> {
     Ok(std::env::temp_dir().canonicalize()?.join(format!("selvedge-machine-{number:016x}")))
 }
 
-/// Makes the folder, with the file to lock and the machine's files. A device node becomes a file that holds its
-/// numbers.
-pub(crate) fn write(tree: &Path, files: &BTreeMap<String, Entry>) -> io::Result<()> {
+/// Makes the folder, with the file to lock and the socket of the board's keeper.
+pub(crate) fn create(tree: &Path) -> io::Result<UnixListener> {
     // Programs that give up root are still on the machine.
     DirBuilder::new().mode(0o755).create(tree)?;
     OpenOptions::new().write(true).create_new(true).open(tree.join(LOCK))?;
-    fill(tree, files)
+    // Sockets have short addresses, the folder may have a long path.
+    let folder = OpenOptions::new().read(true).open(tree)?;
+    let folder = Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string());
+    let listener = UnixListener::bind(folder.join(BOARD))?;
+    set_permissions(tree.join(BOARD), Permissions::from_mode(0o666))?;
+    Ok(listener)
 }
 
-fn fill(tree: &Path, files: &BTreeMap<String, Entry>) -> io::Result<()> {
+/// Writes the machine's files. A device node becomes a file that holds its numbers.
+pub(crate) fn fill(tree: &Path, files: &BTreeMap<String, Entry>) -> io::Result<()> {
     // Parents come first.
     for (path, entry) in files {
         let place = tree.join(path.trim_start_matches('/'));
@@ -45,4 +53,45 @@ fn fill(tree: &Path, files: &BTreeMap<String, Entry>) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The files of the folder that change, as they were last written.
+#[derive(Debug, Default)]
+pub(crate) struct Changing(BTreeMap<String, String>);
+
+impl Changing {
+    /// Writes those that have changed, and removes those that are not there any more, with folders that they leave empty.
+    pub(crate) fn write(&mut self, tree: &Path, files: &BTreeMap<String, String>) {
+        let place = |path: &str| tree.join(path.trim_start_matches('/'));
+        // The folder may be on its way out, and a file of it: who reads finds what there was before.
+        for path in self.0.keys().filter(|path| !files.contains_key(*path)) {
+            let _ = std::fs::remove_file(place(path));
+            let mut folder = path.as_str();
+            // The folder of all processes stays.
+            while let Some((above, _)) =
+                folder.rsplit_once('/').filter(|(above, _)| !above.ends_with("/proc"))
+            {
+                if std::fs::remove_dir(place(above)).is_err() {
+                    break;
+                }
+                folder = above;
+            }
+        }
+        let before = std::mem::take(&mut self.0);
+        for (path, text) in files.iter().filter(|(path, text)| before.get(*path) != Some(*text)) {
+            let _ = replace(tree, &place(path), text);
+        }
+        self.0.clone_from(files);
+    }
+}
+
+/// Writes a file, which others may be reading, as a whole.
+fn replace(tree: &Path, place: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = place.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let new = tree.join(".new");
+    std::fs::write(&new, text)?;
+    set_permissions(&new, Permissions::from_mode(0o444))?;
+    std::fs::rename(&new, place)
 }

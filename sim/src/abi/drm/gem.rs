@@ -2,7 +2,6 @@
 
 use super::RenderFile;
 use crate::abi::buffer::{Buffer, Domain};
-use crate::abi::file::Node;
 use crate::abi::kfd::export_buffer;
 use crate::abi::process::Process;
 use crate::abi::user;
@@ -12,7 +11,7 @@ use crate::memory::Permissions;
 use kfd::uapi::amdgpu::{self as uapi, GemCreateFlags, GemDomain, GemVaFlags};
 use selvedge_sys::{Errno, drm};
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// A buffer by handle, with where this file mapped it.
 #[derive(Debug)]
@@ -53,7 +52,8 @@ impl RenderFile {
         }
         let domain = if domains.contains(GemDomain::VRAM) { Domain::Vram } else { Domain::Gtt };
         let allocate = |domain| {
-            Buffer::allocate(&self.machine, self.gpu, domain, wanted.bo_size, flags.bits())
+            let (bytes, flags) = (wanted.bo_size, flags.bits());
+            Buffer::allocate(&self.machine, self.gpu, domain, bytes, flags, None)
         };
         let board = &self.machine.gpus[self.gpu].board;
         if domain == Domain::Vram
@@ -211,7 +211,6 @@ impl RenderFile {
 
     pub(super) fn gem_metadata(&self, args: &mut uapi::GemMetadata) -> Result<(), Errno> {
         let buffer = self.buffer(args.handle)?;
-        let mut metadata = buffer.metadata.lock().unwrap_or_else(PoisonError::into_inner);
         let room = size_of_val(&args.data);
         match args.op {
             uapi::GEM_METADATA_OP_SET => {
@@ -220,9 +219,10 @@ impl RenderFile {
                     return Err(Errno::EINVAL);
                 }
                 let bytes = zerocopy::IntoBytes::as_bytes(&args.data)[..size].to_vec();
-                *metadata = (args.flags, bytes);
+                buffer.set_metadata(args.flags, bytes)?;
             }
             uapi::GEM_METADATA_OP_GET => {
+                let metadata = buffer.metadata()?;
                 args.flags = metadata.0;
                 args.tiling_info = 0;
                 args.data_size_bytes = metadata.1.len() as u32;
@@ -267,19 +267,18 @@ impl RenderFile {
         linux: &Process,
         args: &mut drm::PrimeHandle,
     ) -> Result<(), Errno> {
-        let file = linux.file(args.fd).ok_or(Errno::EBADF)?;
-        let Node::DmaBuf(buffer) = &file.node else { return Err(Errno::EINVAL) };
+        let buffer = linux.dma_buf(args.fd)?;
         let known = {
             let state = self.state();
             state
                 .buffers
                 .iter()
-                .find(|(_, h)| Arc::ptr_eq(&h.buffer, buffer))
+                .find(|(_, h)| Arc::ptr_eq(&h.buffer, &buffer))
                 .map(|(&handle, _)| handle)
         };
         args.handle = match known {
             Some(handle) => handle,
-            None => self.add(buffer.clone())?,
+            None => self.add(buffer)?,
         };
         Ok(())
     }

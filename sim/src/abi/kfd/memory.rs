@@ -8,13 +8,13 @@ use crate::abi::file::Node;
 use crate::abi::handles::Handles;
 use crate::abi::process::Process;
 use crate::abi::user;
-use crate::board::{PAGE, memfd};
+use crate::board::{PAGE, Use};
 use crate::count::Token;
 use crate::memory::{AddressSpace, Permissions};
 use kfd::uapi::{self, AllocMemFlags};
 use selvedge_sys::{Errno, OpenMode};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// The most that kmalloc_array gives.
 const KMALLOC_MAX: u64 = 4 << 20;
@@ -200,9 +200,9 @@ impl KfdProcess {
         let buffer = if vram {
             let domain =
                 if board.vram_is_gtt(&machine.kernel) { Domain::Gtt } else { Domain::Vram };
-            Buffer::allocate(machine, gpu, domain, size, 0)?
+            Buffer::allocate(machine, gpu, domain, size, 0, Some(self.number))?
         } else if flags.contains(AllocMemFlags::GTT) {
-            Buffer::allocate(machine, gpu, Domain::Gtt, size, 0)?
+            Buffer::allocate(machine, gpu, Domain::Gtt, size, 0, None)?
         } else if userptr {
             self.user_buffer(gpu, args.mmap_offset, size, flags)?
         } else if flags.contains(AllocMemFlags::DOORBELL) {
@@ -256,7 +256,7 @@ impl KfdProcess {
         if !self.is_primary {
             return Err(Errno::EOPNOTSUPP);
         }
-        let reservation = self.machine.reserve(None, size)?;
+        let reservation = self.machine.reserve(Use::User, gpu, size)?;
         let writable = flags.contains(AllocMemFlags::WRITABLE);
         if !user::present(address, size, writable) {
             return Err(Errno::EFAULT);
@@ -373,12 +373,11 @@ impl KfdProcess {
         let mut state = self.lock();
         let device = &mut state.devices[gpu];
         let render = device.render().cloned().ok_or(Errno::ENODEV)?;
-        let file = linux.file(args.dmabuf_fd.cast_signed()).ok_or(Errno::EBADF)?;
-        let Node::DmaBuf(buffer) = &file.node else { return Err(Errno::EINVAL) };
-        render.allow(buffer);
+        let buffer = linux.dma_buf(args.dmabuf_fd.cast_signed())?;
+        render.allow(&buffer);
         let allocation = Allocation {
             is_vram: buffer.domain == Domain::Vram,
-            buffer: buffer.clone(),
+            buffer,
             va: args.va_addr,
             permissions: Permissions::all(),
             doubled: false,
@@ -398,9 +397,8 @@ impl KfdProcess {
         if self.machine.gpus.is_empty() {
             return Err(Errno::EINVAL);
         }
-        let file = linux.file(args.dmabuf_fd.cast_signed()).ok_or(Errno::EBADF)?;
-        let Node::DmaBuf(buffer) = &file.node else { return Err(Errno::EINVAL) };
-        let metadata = buffer.metadata.lock().unwrap_or_else(PoisonError::into_inner);
+        let buffer = linux.dma_buf(args.dmabuf_fd.cast_signed())?;
+        let metadata = buffer.metadata()?;
         let room = args.metadata_size;
         args.size = buffer.size;
         args.metadata_size = metadata.1.len() as u32;
@@ -455,15 +453,8 @@ impl KfdProcess {
 
 /// A dma-buf file of a buffer.
 pub(crate) fn export(linux: &Process, buffer: Arc<Buffer>) -> Result<u32, Errno> {
-    if !matches!(buffer.domain, Domain::Vram | Domain::Gtt) {
-        // The process's own pages and registers cannot be exported (amdgpu_dma_buf.c, `amdgpu_gem_prime_export`).
-        return Err(Errno::EPERM);
-    }
-    let fd = memfd(c"dmabuf").map_err(|_| Errno::EMFILE)?;
-    // lseek to the end tells a dma-buf's size.
-    let file = std::fs::File::from(fd);
-    file.set_len(buffer.size).map_err(|_| Errno::ENOMEM)?;
-    let fd = linux.install(file.into(), Node::DmaBuf(buffer), OpenMode::ReadWrite);
+    let file = buffer.export()?;
+    let fd = linux.install(file, Node::DmaBuf(buffer), OpenMode::ReadWrite);
     Ok(fd.cast_unsigned())
 }
 

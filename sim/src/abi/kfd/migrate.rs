@@ -7,8 +7,7 @@
 use super::KfdProcess;
 use super::smi::{EvictionTrigger, Migration, SmiEvent};
 use super::svm::{Access, Range};
-use crate::board::PAGE;
-use crate::machine::Reservation;
+use crate::board::{Held, PAGE, Use};
 use kfd::uapi;
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) gpu: usize,
-    _memory: Arc<Reservation>,
+    _memory: Arc<Held>,
 }
 
 impl KfdProcess {
@@ -59,7 +58,7 @@ impl KfdProcess {
             moved = true;
         }
         if let Some(gpu) = best
-            && let Ok(memory) = self.machine.reserve(Some(gpu), range.end - start)
+            && let Ok(memory) = self.machine.reserve(Use::Vram, gpu, range.end - start)
         {
             tell(gpu, 0, id(gpu));
             range.place = Some(Place { gpu, _memory: Arc::new(memory) });

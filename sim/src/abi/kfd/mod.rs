@@ -25,7 +25,7 @@ mod svm;
 mod user_memory;
 
 pub(crate) use memory::export as export_buffer;
-pub(crate) use sdma::SdmaQueues;
+pub(crate) use sdma::{Engines, Place, Wanted};
 pub(crate) use smi::{SmiFile, SmiReaders};
 
 use super::drm::RenderFile;
@@ -33,7 +33,7 @@ use super::exchange::Call;
 use super::file::{Node, OpenFile};
 use super::handles::Handles;
 use super::process::{Mappable, Process};
-use crate::board::Extent;
+use crate::board::{Extent, Held};
 use crate::count::Token;
 use crate::cp::TrapHandler;
 use crate::machine::Shared;
@@ -81,6 +81,7 @@ pub(crate) struct KfdProcess {
     /// What interrupts reach.
     signals: Arc<Signals>,
     state: Mutex<State>,
+    _held: Option<Held>,
     _token: Token,
 }
 
@@ -139,8 +140,10 @@ impl Device {
 
 impl KfdProcess {
     pub(crate) fn new(machine: &Arc<Shared>, pid: u32, is_primary: bool) -> Arc<KfdProcess> {
+        // Without a keeper of the board nothing else is to be had either.
+        let (number, held) = machine.new_kfd_process(pid, is_primary).unzip();
         let process = Arc::new(KfdProcess {
-            number: machine.new_kfd_process(),
+            number: number.unwrap_or(u32::MAX),
             pid,
             is_primary,
             signals: Arc::new(Signals::new(machine, pid)),
@@ -160,6 +163,7 @@ impl KfdProcess {
                 user_memory: memory::UserMemory::default(),
             }),
             machine: machine.clone(),
+            _held: held,
             _token: machine.counters.kfd_processes.token(),
         });
         machine.register(&process);

@@ -7,7 +7,7 @@ use super::svm::Ranges;
 use super::{Device, KfdProcess, MMAP_TYPE_DOORBELL, State, mmap_offset};
 use crate::abi::buffer::Domain;
 use crate::abi::user::{self, access_ok};
-use crate::board::PAGE;
+use crate::board::{Held, PAGE};
 use crate::count::Token;
 use crate::cp::{QueueConfiguration, QueueKind, RingProcessor};
 use crate::machine::Machine;
@@ -58,6 +58,7 @@ pub(super) struct UserQueue {
     pub(super) suspended: bool,
     /// As CREATE_QUEUE had it.
     args: uapi::CreateQueueArgs,
+    _hardware: Held,
     _token: Token,
 }
 
@@ -282,7 +283,8 @@ impl KfdProcess {
             let what = format!("queues of SDMA {major}.{minor}.{revision}");
             return Err(self.machine.refuse(what));
         };
-        let queue = device.sdma.take(wanted).ok_or(Errno::ENOMEM)?;
+        let (place, held) = self.machine.sdma_queue(gpu, wanted)?;
+        let queue = SdmaQueue::new(place, held);
         Ok((Engine { version, number: queue.engine() }, queue))
     }
 
@@ -323,6 +325,8 @@ impl KfdProcess {
             // `check_queue` knows no others.
             _ => (QueueKind::Pm4, None),
         };
+        let described = (id, args.queue_type, args.ring_size);
+        let hardware = self.machine.hardware_queue(gpu, self.number, described)?;
         let device = &mut state.devices[gpu];
         let trap_handler = device.trap_handler.clone();
         let doorbells = self.doorbells(gpu, device)?;
@@ -355,6 +359,7 @@ impl KfdProcess {
             args: *args,
             references,
             sdma,
+            _hardware: hardware,
             _token: self.machine.counters.queues.token(),
         };
         let host = Arc::new(GpuInterrupts { signals: self.signals.clone(), gpu });

@@ -1,7 +1,7 @@
 //! Which SDMA queues of a GPU are free (kfd_device_queue_manager.c), and their doorbells.
 
+use crate::board::Held;
 use crate::profile::Board;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Of SDMA 6.0 and later a queue of each engine is kept for graphics and one for paging
 /// (`kfd_device_info_set_sdma_info`, `num_reserved_sdma_queues_per_engine`).
@@ -17,7 +17,7 @@ const ODD_QUEUES: usize = 512;
 
 /// Engines of one kind: those for all copies, or those for links.
 #[derive(Debug)]
-struct Engines {
+struct Kind {
     /// Number of the first.
     first: usize,
     count: usize,
@@ -26,7 +26,7 @@ struct Engines {
     free: Vec<bool>,
 }
 
-impl Engines {
+impl Kind {
     /// The first free queue, of any engine or of the one with this number.
     fn take(&mut self, engine: Option<usize>) -> Option<usize> {
         let count = self.count;
@@ -39,11 +39,11 @@ impl Engines {
 
 /// The SDMA queues of a GPU, which all processes share.
 #[derive(Debug)]
-pub(crate) struct SdmaQueues(Mutex<[Engines; 2]>);
+pub(crate) struct Engines([Kind; 2]);
 
 /// Which queue is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(crate) enum Wanted {
     Any,
     /// One of an engine for links.
     Link,
@@ -51,60 +51,72 @@ pub(super) enum Wanted {
     Engine(u32),
 }
 
-/// A queue that somebody has.
-#[derive(Debug)]
-pub(super) struct SdmaQueue {
-    queues: Arc<SdmaQueues>,
-    kind: usize,
-    id: usize,
+/// Where a queue is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
     engine: usize,
     /// Among the engine's.
     queue: usize,
 }
 
-impl SdmaQueues {
+/// A queue that somebody has.
+#[derive(Debug)]
+pub(super) struct SdmaQueue {
+    place: Place,
+    _held: Held,
+}
+
+impl Engines {
     /// `init_sdma_bitmaps`
-    pub(crate) fn of(board: &Board) -> SdmaQueues {
+    pub(crate) fn of(board: &Board) -> Engines {
         let reserved = if board.sdma_version.0 >= 6 { RESERVED } else { 0 };
         let queues = board.sdma_queues_per_engine as usize + reserved;
         let (engines, links) = (board.sdma_engines as usize, board.sdma_link_engines as usize);
         let free = (0..queues * engines).map(|id| id >= reserved * engines).collect();
-        SdmaQueues(Mutex::new([
-            Engines { first: 0, count: engines, free },
-            Engines { first: engines, count: links, free: vec![true; queues * links] },
-        ]))
+        Engines([
+            Kind { first: 0, count: engines, free },
+            Kind { first: engines, count: links, free: vec![true; queues * links] },
+        ])
     }
 
-    fn lock(&self) -> MutexGuard<'_, [Engines; 2]> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// `allocate_sdma_queue`
-    pub(super) fn take(self: &Arc<Self>, wanted: Wanted) -> Option<SdmaQueue> {
-        let mut kinds = self.lock();
+    /// `allocate_sdma_queue`: the kind, and the queue's number there.
+    pub(crate) fn take(&mut self, wanted: Wanted) -> Option<(usize, usize)> {
         let (kind, engine) = match wanted {
             Wanted::Any => (0, None),
             Wanted::Link => (1, None),
             Wanted::Engine(number) => {
                 let number = number as usize;
-                (usize::from(number >= kinds[0].count), Some(number))
+                (usize::from(number >= self.0[0].count), Some(number))
             }
         };
-        let engines = &mut kinds[kind];
-        let id = engines.take(engine)?;
-        let (engine, queue) = (engines.first + id % engines.count, id / engines.count);
-        Some(SdmaQueue { queues: self.clone(), kind, id, engine, queue })
+        Some((kind, self.0[kind].take(engine)?))
+    }
+
+    /// A queue that was taken is free again.
+    pub(crate) fn give_back(&mut self, kind: usize, id: usize) {
+        self.0[kind].free[id] = true;
+    }
+
+    /// Where a queue is.
+    pub(crate) fn place(&self, kind: usize, id: usize) -> Place {
+        let engines = &self.0[kind];
+        Place { engine: engines.first + id % engines.count, queue: id / engines.count }
     }
 }
 
-impl SdmaQueue {
-    /// Number of its engine.
-    pub(super) fn engine(&self) -> u32 {
-        self.engine as u32
+impl Place {
+    /// As it crosses to another process.
+    pub(crate) fn to_words(self) -> [u64; 2] {
+        [self.engine as u64, self.queue as u64]
+    }
+
+    /// Back from there.
+    pub(crate) fn from_words([engine, queue]: [u64; 2]) -> Place {
+        Place { engine: engine as usize, queue: queue as usize }
     }
 
     /// Number of its doorbell among the process's (`allocate_doorbell`).
-    pub(super) fn doorbell(&self) -> usize {
+    fn doorbell(self) -> usize {
         FIRST_DOORBELL
             + NEXT_ENGINE * self.engine
             + ODD_QUEUES * (self.queue & 1)
@@ -112,9 +124,19 @@ impl SdmaQueue {
     }
 }
 
-impl Drop for SdmaQueue {
-    fn drop(&mut self) {
-        self.queues.lock()[self.kind].free[self.id] = true;
+impl SdmaQueue {
+    pub(super) fn new(place: Place, held: Held) -> SdmaQueue {
+        SdmaQueue { place, _held: held }
+    }
+
+    /// Number of its engine.
+    pub(super) fn engine(&self) -> u32 {
+        self.place.engine as u32
+    }
+
+    /// Number of its doorbell among the process's.
+    pub(super) fn doorbell(&self) -> usize {
+        self.place.doorbell()
     }
 }
 
@@ -123,16 +145,18 @@ mod tests {
     use super::*;
     use crate::profile;
 
-    fn of(board: &Board) -> Arc<SdmaQueues> {
-        Arc::new(SdmaQueues::of(board))
+    /// Takes a queue: its engine, its number there, its doorbell.
+    fn take(engines: &mut Engines, wanted: Wanted) -> Option<(usize, usize, usize)> {
+        let (kind, id) = engines.take(wanted)?;
+        let place = engines.place(kind, id);
+        Some((place.engine, place.queue, place.doorbell()))
     }
 
     /// gfx1100: two engines of eight queues, of which two are kept.
     #[test]
     fn queues_go_around_the_engines() {
-        let queues = of(&profile::gfx1100());
-        let taken: Vec<_> = std::iter::from_fn(|| queues.take(Wanted::Any)).collect();
-        let places: Vec<_> = taken.iter().map(|q| (q.engine, q.queue, q.doorbell())).collect();
+        let mut queues = Engines::of(&profile::gfx1100());
+        let places: Vec<_> = std::iter::from_fn(|| take(&mut queues, Wanted::Any)).collect();
         assert_eq!(places[..4], [(0, 2, 0x101), (1, 2, 0x10b), (0, 3, 0x301), (1, 3, 0x30b)]);
         assert_eq!((places.len(), places[11]), (12, (1, 7, 0x30d)));
         assert!(queues.take(Wanted::Link).is_none(), "it has no engines for links");
@@ -141,18 +165,18 @@ mod tests {
     /// gfx90a: two engines of eight queues, and three for links.
     #[test]
     fn links_have_engines_of_their_own() {
-        let queues = of(&profile::gfx90a());
-        let place = |q: &SdmaQueue| (q.engine, q.queue, q.doorbell());
-        let any = queues.take(Wanted::Any).unwrap();
-        let link = queues.take(Wanted::Link).unwrap();
-        assert_eq!((place(&any), place(&link)), ((0, 0, 0x100), (2, 0, 0x114)));
-        let named: Vec<_> = std::iter::from_fn(|| queues.take(Wanted::Engine(3))).collect();
+        let mut queues = Engines::of(&profile::gfx90a());
+        let (kind, any) = queues.take(Wanted::Any).unwrap();
+        let place = queues.place(kind, any);
+        assert_eq!((place.engine, place.queue, place.doorbell()), (0, 0, 0x100));
+        assert_eq!(take(&mut queues, Wanted::Link), Some((2, 0, 0x114)));
+        let named: Vec<_> = std::iter::from_fn(|| take(&mut queues, Wanted::Engine(3))).collect();
         assert_eq!(named.len(), 8);
-        assert_eq!((place(&named[0]), place(&named[1])), ((3, 0, 0x11e), (3, 1, 0x31e)));
+        assert_eq!(named[..2], [(3, 0, 0x11e), (3, 1, 0x31e)]);
         assert!(queues.take(Wanted::Engine(5)).is_none());
-        drop(any);
-        assert_eq!(place(&queues.take(Wanted::Engine(0)).unwrap()), (0, 0, 0x100));
-        let links: Vec<_> = std::iter::from_fn(|| queues.take(Wanted::Link)).collect();
+        queues.give_back(kind, any);
+        assert_eq!(take(&mut queues, Wanted::Engine(0)), Some((0, 0, 0x100)));
+        let links: Vec<_> = std::iter::from_fn(|| take(&mut queues, Wanted::Link)).collect();
         assert_eq!(links.len(), 24 - 1 - 8);
     }
 }

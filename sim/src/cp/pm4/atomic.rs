@@ -9,7 +9,8 @@ use ::pm4::packet::{AtomicCommand, AtomicMem, AtomicOp};
 impl Operation for AtomicMem {
     fn execute(&self, at: &mut Context<'_>) -> Result<Next, Halt> {
         // Those on floats have no name in this packet.
-        let is_named = AtomicOp::NAMES.iter().any(|&(number, _)| number == self.atomic.0.into());
+        let is_named =
+            AtomicOp::NAMES.iter().any(|&(number, _)| number == u64::from(self.atomic.0));
         let Some(operation) = TcOp::of(self.atomic.0).filter(|_| is_named) else {
             return Err(at.not_modelled("this atomic"));
         };

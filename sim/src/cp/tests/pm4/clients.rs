@@ -71,7 +71,7 @@ fn sequences_run() {
             }
             "fence" | "wait" => assert_eq!(signal, VALUE, "{name}"),
             "interrupt" => {
-                assert_eq!(pm4.rig.read_u64(MAILBOX), EVENT.into(), "{name}");
+                assert_eq!(pm4.rig.read_u64(MAILBOX), u64::from(EVENT), "{name}");
                 // tinygrad gives no id on gfx9.
                 let is_anonymous = client == "tinygrad" && generation == "gfx94x";
                 let id = if is_anonymous { 0 } else { EVENT };
