@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "calls libc as programs do")]
 
+mod board;
 mod descriptors;
 mod files;
 mod leaving;
