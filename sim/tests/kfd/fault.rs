@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 /// Whether the queue completes a packet within a moment.
-fn runs(rig: &Rig, queue: &Queue, index: u64) -> bool {
+pub(crate) fn runs(rig: &Rig, queue: &Queue, index: u64) -> bool {
     let signal = rig.buffer(gtt(), PAGE);
     signal.qword(8).store(1, SeqCst);
     queue.submit_barrier(index, signal.va);

@@ -3,6 +3,7 @@
 
 #![expect(unsafe_code, reason = "makes system calls and touches what they mapped")]
 
+mod board;
 mod debug;
 mod drm;
 mod event;

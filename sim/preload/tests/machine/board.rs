@@ -130,7 +130,11 @@ impl Other {
     fn expect(&mut self, word: &str) {
         let mut said = String::new();
         while !said.ends_with(&format!("{word}\n")) {
-            assert_ne!(self.output.read_line(&mut said).unwrap(), 0, "it never said {word}: {said}");
+            assert_ne!(
+                self.output.read_line(&mut said).unwrap(),
+                0,
+                "it never said {word}: {said}"
+            );
         }
     }
 
@@ -192,7 +196,11 @@ fn accounts() {
         let folder = format!("/sys/class/kfd/kfd/proc/{pid}");
         let vram = std::fs::read_to_string(format!("{folder}/vram_{}", device.gpu_id)).unwrap();
         assert_eq!(vram, format!("{}\n", 3 * SIZE));
-        if killed { other.kill() } else { other.ends_well() }
+        if killed {
+            other.kill()
+        } else {
+            other.ends_well()
+        }
         wait_for_used(SIZE);
         assert_eq!((device.available(), shown()), (all - SIZE, vec![std::process::id()]));
         assert!(std::fs::metadata(folder).is_err());

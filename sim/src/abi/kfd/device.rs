@@ -219,7 +219,7 @@ impl KfdProcess {
     pub(super) fn wait_events(&self, args: &mut uapi::WaitEventsArgs) -> Result<(), Errno> {
         let all = args.wait_for_all != 0;
         let (result, outcome) =
-            self.signals.events.wait(args.events_ptr, args.num_events, all, args.timeout);
+            self.signals.events.wait(args.events_ptr, args.num_events, all, &mut args.timeout);
         args.wait_result = outcome;
         result
     }

@@ -1,5 +1,6 @@
 //! Events: the slots that queues signal, and the calls that wait on them (kfd_events.c).
 
+use super::bell::Bell;
 use crate::abi::handles::Numbers;
 use crate::abi::user;
 use crate::board::Extent;
@@ -12,7 +13,7 @@ use kfd::uapi::{
 };
 use selvedge_sys::Errno;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A slot that nobody has signalled.
@@ -94,7 +95,7 @@ struct Table {
 #[derive(Debug)]
 pub(crate) struct Events {
     table: Mutex<Table>,
-    changed: Condvar,
+    changed: Bell,
     counter: Counter,
 }
 
@@ -192,6 +193,18 @@ impl Table {
         Ok(())
     }
 
+    /// What a wait that was interrupted has taken of events is theirs again (`free_waiters`, `undo_auto_reset`).
+    fn undo_auto_reset(&mut self, wait: u64) {
+        let taken: Vec<u32> = self.waits.get(&wait).map_or_else(Vec::new, |wait| {
+            wait.waiters.iter().filter(|w| w.activated).filter_map(|w| w.event).collect()
+        });
+        for id in taken {
+            if self.events.get(&id).is_some_and(|event| event.auto_reset) {
+                self.set(id);
+            }
+        }
+    }
+
     /// `free_waiters`
     fn remove_wait(&mut self, wait: u64) {
         for waiter in self.waits.remove(&wait).unwrap_or_default().waiters {
@@ -216,7 +229,7 @@ impl Events {
                 signal_events: 1,
                 closing: false,
             }),
-            changed: Condvar::new(),
+            changed: Bell::default(),
             counter,
         }
     }
@@ -305,14 +318,14 @@ impl Events {
                 waiter.event = None;
             }
         }
-        self.changed.notify_all();
+        self.changed.ring();
         Ok(())
     }
 
     /// The process ends: whoever waits is interrupted.
     pub(crate) fn close(&self) {
         self.lock().closing = true;
-        self.changed.notify_all();
+        self.changed.ring();
     }
 
     /// Whether [`close`](Events::close) was called.
@@ -327,7 +340,7 @@ impl Events {
             return Err(Errno::EINVAL);
         }
         table.set(id);
-        self.changed.notify_all();
+        self.changed.ring();
         Ok(())
     }
 
@@ -361,7 +374,7 @@ impl Events {
                 }
             }
         }
-        self.changed.notify_all();
+        self.changed.ring();
     }
 
     /// `kfd_signal_vm_fault_event`
@@ -394,22 +407,22 @@ impl Events {
             }
             table.set(id);
         }
-        self.changed.notify_all();
+        self.changed.ring();
     }
 
-    /// `kfd_wait_on_events`: the call's result and its `wait_result`.
+    /// `kfd_wait_on_events`: the call's result and its `wait_result`. A signal leaves in `timeout_ms` what is left of it.
     pub(crate) fn wait(
         &self,
         events: u64,
         count: u32,
         all: bool,
-        timeout_ms: u32,
+        timeout_ms: &mut u32,
     ) -> (Result<(), Errno>, u32) {
         if u64::from(count) * WAITER_BYTES > KMALLOC_MAX {
             return (Err(Errno::ENOMEM), WAIT_RESULT_FAIL);
         }
-        let deadline = (timeout_ms != WAIT_INFINITE).then(|| {
-            Instant::now() + Duration::from_millis(u64::from(timeout_ms.min(i32::MAX as u32)))
+        let deadline = (*timeout_ms != WAIT_INFINITE).then(|| {
+            Instant::now() + Duration::from_millis(u64::from((*timeout_ms).min(i32::MAX as u32)))
         });
         let mut table = self.lock();
         let wait = table.next_wait;
@@ -429,21 +442,25 @@ impl Events {
                 if let Some(wait) = table.waits.get_mut(&wait) {
                     wait.asleep = true;
                 }
-                table = match deadline.map(|d| d.saturating_duration_since(Instant::now())) {
-                    Some(Duration::ZERO) => break,
-                    Some(left) => {
-                        self.changed
-                            .wait_timeout(table, left)
-                            .unwrap_or_else(PoisonError::into_inner)
-                            .0
-                    }
-                    None => self.changed.wait(table).unwrap_or_else(PoisonError::into_inner),
-                };
+                if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                    break;
+                }
+                let interrupted;
+                (table, interrupted) = self.changed.sleep(&self.table, table, deadline);
                 if let Some(wait) = table.waits.get_mut(&wait) {
                     wait.asleep = false;
                 }
+                if interrupted {
+                    if let Some(deadline) = deadline {
+                        let left = deadline.saturating_duration_since(Instant::now());
+                        *timeout_ms = u32::try_from(left.as_millis()).unwrap_or(u32::MAX);
+                    }
+                    result = Err(Errno::EINTR);
+                    table.undo_auto_reset(wait);
+                    break;
+                }
             }
-            if outcome == WAIT_RESULT_COMPLETE {
+            if result.is_ok() && outcome == WAIT_RESULT_COMPLETE {
                 result = table.copy_data(wait, events);
             }
         }
@@ -517,7 +534,7 @@ mod tests {
     fn wait(events: &Events, ids: &[u32], timeout_ms: u32) -> u32 {
         let mut data: Vec<EventData> = ids.iter().map(|&id| EventData::new(id, 0)).collect();
         let address = data.as_mut_ptr().expose_provenance() as u64;
-        let (result, outcome) = events.wait(address, ids.len() as u32, false, timeout_ms);
+        let (result, outcome) = events.wait(address, ids.len() as u32, false, &mut { timeout_ms });
         assert_eq!(result, Ok(()));
         outcome
     }
@@ -539,7 +556,7 @@ mod tests {
                 table.set(id);
             }
             drop(table);
-            events.changed.notify_all();
+            events.changed.ring();
             assert_eq!(waiter.join().unwrap(), WAIT_RESULT_COMPLETE);
         });
         // The first event's second signal found nobody. The other's found the waiter listed: only waking takes it off.

@@ -10,6 +10,7 @@
 //! - `checkpoint`: CRIU, profiler.
 //! - `smi`: management events.
 
+mod bell;
 mod checkpoint;
 mod debug;
 mod debugger;

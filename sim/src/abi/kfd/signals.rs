@@ -355,7 +355,7 @@ mod tests {
         GpuInterrupts { signals: signals.clone(), gpu: 0 }.internal_error("no reason");
         let mut data = EventData::new(event.id, 0);
         let address = (&raw mut data).expose_provenance() as u64;
-        assert_eq!(signals.events.wait(address, 1, false, 0), (Ok(()), WAIT_RESULT_COMPLETE));
+        assert_eq!(signals.events.wait(address, 1, false, &mut 0), (Ok(()), WAIT_RESULT_COMPLETE));
         assert_eq!(data.hw_exception().memory_lost, 1);
         assert_eq!(machine.refusals(), ["internal error of the simulator: no reason"]);
         let started = signals.add_queue(0, 0, 0, 0, || Err(Errno::ENOMEM));
