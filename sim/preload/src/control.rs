@@ -6,12 +6,13 @@ use crate::inside::{Inside, returned};
 use crate::log::{self, Outcome};
 use crate::raw::{self, call};
 use crate::symbols::{Original, original};
-use crate::{arguments, state};
+use crate::{arguments, epoll, state};
 use selvedge_sys::{Errno, System};
 use std::ffi::{c_int, c_uint, c_ulong, c_void};
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn close(fd: c_int) -> c_int {
+    epoll::closed(fd);
     match owner(fd) {
         Owner::Kernel => raw::close(fd),
         Owner::Parent => {
@@ -34,6 +35,7 @@ pub(crate) extern "C" fn close(fd: c_int) -> c_int {
 
 /// The kernel has closed the descriptor, or made it lead to something else.
 fn gone(fd: c_int, before: Owner) {
+    epoll::closed(fd);
     if before == Owner::Kernel {
         return;
     }

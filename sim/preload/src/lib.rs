@@ -7,8 +7,8 @@
 //! - `environment`: how `simrun` tells what machine it is.
 //! - `paths`: which paths are the machine's; `descriptors`: which descriptors are.
 //! - `state`: the machine and the process on it; `inside`: who calls, the program or the simulator.
-//! - `files`, `status`, `directories`, `links`, `working`: what takes a path; `transfer`, `control`, `readiness`, `memory`: what
-//!   takes a descriptor or an address.
+//! - `files`, `status`, `directories`, `links`, `working`: what takes a path; `transfer`, `control`, `readiness`, `select`,
+//!   `epoll`, `memory`: what takes a descriptor or an address.
 //! - `symbols`: libc's own functions, and `dlsym`.
 //! - `log`, `arguments`: the record of calls.
 //!
@@ -21,6 +21,7 @@ mod control;
 mod descriptors;
 mod directories;
 mod environment;
+mod epoll;
 mod files;
 mod inside;
 mod links;
@@ -29,6 +30,7 @@ mod memory;
 mod paths;
 mod raw;
 mod readiness;
+mod select;
 mod state;
 mod status;
 mod symbols;

@@ -14,7 +14,7 @@ use std::time::Duration;
 const ALWAYS: c_short = libc::POLLIN | libc::POLLOUT | libc::POLLRDNORM | libc::POLLWRNORM;
 
 /// What the machine says of a descriptor; `None` when it is the kernel's.
-fn ready(entry: &pollfd) -> Option<c_short> {
+pub(crate) fn ready(entry: &pollfd) -> Option<c_short> {
     match owner(entry.fd) {
         Owner::Kernel => None,
         Owner::Parent => Some(entry.events & ALWAYS),

@@ -151,6 +151,8 @@ table! {
     transfer::{read, pread, pread64, readv, write, pwrite, pwrite64, writev},
     control::{close, close_range, dup, dup2, dup3, fcntl, fcntl64, ioctl},
     readiness::{poll, ppoll},
+    select::{select, pselect},
+    epoll::{epoll_ctl},
     working::{chdir, fchdir, getcwd},
     memory::{mmap, mmap64, munmap, mremap},
     symbols::{dlsym},

@@ -8,6 +8,8 @@ mod files;
 mod leaving;
 mod memory;
 mod probe;
+mod readiness;
+mod signals;
 mod threads;
 
 use std::path::Path;
