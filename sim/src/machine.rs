@@ -11,6 +11,7 @@ use crate::board::{
 };
 use crate::clock::Clock;
 use crate::count::{Counters, Objects};
+use crate::cp::PacketListener;
 use crate::description::Condition;
 use crate::fault::{Injector, Plan};
 use crate::memory::Backing;
@@ -213,6 +214,13 @@ impl Builder {
     pub fn trace(mut self, trace: Trace) -> Builder {
         self.inspection.trace = Some(Arc::new(trace));
         self.counts()
+    }
+
+    /// Has this one hear of the packets that queues take.
+    #[must_use]
+    pub fn packets(mut self, listener: Arc<dyn PacketListener>) -> Builder {
+        self.inspection.packets = Some(listener);
+        self
     }
 
     /// Counts instructions and memory accesses of each kernel, for [`Machine::counts`]. Dispatches run on one thread.

@@ -90,7 +90,7 @@ fn value(bytes: &[u8], field: &Field) -> Option<u64> {
 impl Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((prefix, name, layout)) = self.known() else {
-            return write!(f, "{:#010x}", self.request);
+            return write!(f, "unknown {:#010x}", self.request);
         };
         write!(f, "{prefix}{name}")?;
         layout.map_or(Ok(()), |layout| self.fields(f, layout))

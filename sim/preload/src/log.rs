@@ -3,6 +3,7 @@
 
 use crate::raw;
 use crate::state::settings;
+use selvedge_sim::cp::{PacketListener, TakenPacket};
 use selvedge_sys::Errno;
 use std::ffi::{CString, c_int};
 use std::fmt::{self, Display};
@@ -39,6 +40,16 @@ pub(crate) fn line(text: fmt::Arguments<'_>) {
         let line = format!("{}.{} {text}\n", raw::getpid(), raw::gettid());
         // Should the disk be full, the program still goes on.
         raw::write(fd, line.as_bytes());
+    }
+}
+
+/// Writes a line for each packet that a queue takes.
+#[derive(Debug)]
+pub(crate) struct Packets;
+
+impl PacketListener for Packets {
+    fn taken(&self, packet: &TakenPacket<'_>) {
+        line(format_args!("packet {packet}"));
     }
 }
 

@@ -94,6 +94,7 @@ fn make() -> Result<State, Errno> {
             Some(socket) => builder.kept_at(&socket),
             None => builder,
         })
+        .map(|builder| if log::is_on() { builder.packets(Arc::new(log::Packets)) } else { builder })
         .and_then(|builder| builder.build().map_err(|error| error.to_string()));
     let machine = built.map_err(|error| {
         // Who cannot read it still gets the errno.

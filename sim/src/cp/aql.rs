@@ -3,6 +3,7 @@
 use super::dispatch::{Dispatch, Surroundings};
 use super::error::QueueError;
 use super::hqd::{Backoff, Halt, Hqd, Processor, read_words};
+use super::taken::PacketFormat;
 use super::{pm4, signal};
 use crate::memory::MemoryFault;
 use crate::shader::Xccs;
@@ -28,6 +29,7 @@ pub(super) struct Aql {
 impl Processor for Aql {
     fn step(&mut self) -> Result<(), Halt> {
         let words = self.fetch()?;
+        self.hqd.taken(PacketFormat::Aql, self.slot(), &words, true);
         let start = self.hqd.host.clock();
         let completion_signal = match Packet::decode(&words) {
             Packet::KernelDispatch(packet) => {

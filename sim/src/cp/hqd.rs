@@ -2,6 +2,7 @@
 
 use super::error::{QueueError, QueueFault};
 use super::queue::{Control, NEVER_RUNG, Stopped};
+use super::taken::{PacketFormat, PacketListener, TakenPacket};
 use super::{Host, QueueConfiguration};
 use crate::memory::{AddressSpace, MemoryFault, View};
 use crate::profile::Gpu;
@@ -135,6 +136,8 @@ pub(crate) struct Hqd {
     control: Arc<Control>,
     space: Arc<AddressSpace>,
     instructions: InstructionCache,
+    /// Who hears of its packets.
+    listeners: Vec<Arc<dyn PacketListener>>,
     /// What findings and faults call the packet that is being processed: its index, or its place in the stream.
     pub(crate) packet: u64,
     /// The doorbell's last value.
@@ -162,6 +165,7 @@ impl Hqd {
             configuration,
             memory: View::new(Arc::clone(&space)),
             instructions: InstructionCache::default(),
+            listeners: host.inspection().listeners(),
             space,
             host,
             control,
@@ -201,6 +205,18 @@ impl Hqd {
             self.rest(backoff.next())?;
         }
         Ok(())
+    }
+
+    /// A packet has been taken, from the ring or from an indirect buffer.
+    #[inline]
+    pub(crate) fn taken(&self, format: PacketFormat, address: u64, words: &[u32], in_ring: bool) {
+        if self.listeners.is_empty() {
+            return;
+        }
+        let QueueConfiguration { process, gpu, id: queue, .. } = self.configuration;
+        let place = self.packet;
+        let packet = TakenPacket { process, gpu, queue, place, address, in_ring, format, words };
+        self.listeners.iter().for_each(|listener| listener.taken(&packet));
     }
 
     /// A packet has been processed.

@@ -11,6 +11,7 @@
 //! - `register_file`: how many registers a workgroup can have.
 //! - `thread`: what every queue's thread starts and ends with.
 //! - `signal`: completion, time stamps, interrupts.
+//! - [`TakenPacket`]: packets as they are taken, for whoever listens.
 //! - [`QueueError`]: what stops a queue, and how it is told.
 //!
 //! Queues of SDMA engines are [`RingProcessor`]s, too; their packets are taken in [`crate::sdma`].
@@ -34,6 +35,7 @@ mod pm4;
 mod queue;
 mod register_file;
 mod signal;
+mod taken;
 mod tc_op;
 #[cfg(test)]
 mod tests;
@@ -44,6 +46,7 @@ pub(crate) use tc_op::TcOp;
 
 pub use error::{QueueError, QueueFault};
 pub use queue::{QueueStatistics, RingProcessor};
+pub use taken::{PacketFormat, PacketListener, TakenPacket};
 pub(crate) use thread::quiet_thread;
 
 use crate::memory::{Backing, MemoryFault};

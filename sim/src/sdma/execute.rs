@@ -2,7 +2,7 @@
 
 use super::ring::Stream;
 use super::{Sdma, refuse};
-use crate::cp::{Halt, QueueError};
+use crate::cp::{Halt, PacketFormat, QueueError};
 use ::sdma::RawPacket;
 use ::sdma::packet::*;
 use pm4::layout::Layout;
@@ -34,18 +34,23 @@ impl Sdma {
         self.place = address;
         let header = words[0];
         let version = self.engine.version;
+        let (format, in_ring) = (PacketFormat::Sdma(version), *stream == Stream::Ring);
         let Some(layout) = layout(version, header) else {
+            self.hqd.taken(format, address, &words, in_ring);
             return Err(malformed(format!("header {header:#010x} at {address:#x}")));
         };
         self.fetch(*stream, &mut words, layout.dwords)?;
         let shown = |words: &[u32]| RawPacket { offset: 0, version, words }.to_string();
         let Some(length) = dwords(layout, version, &words) else {
+            self.hqd.taken(format, address, &words, in_ring);
             return Err(self.not_modelled(shown(&words)));
         };
         if let Some(what) = refuse::unknown(layout, version, &words) {
+            self.hqd.taken(format, address, &words, in_ring);
             return Err(self.not_modelled(format!("{what} of {}", shown(&words))));
         }
         self.fetch(*stream, &mut words, length)?;
+        self.hqd.taken(format, address, &words, in_ring);
         let skipped = match self.execute(layout, &words, *stream) {
             Err(Halt::Queue(QueueError::SdmaPacket(problem))) if self.place == address => {
                 return Err(malformed(format!("{problem}: {} at {address:#x}", shown(&words))));

@@ -12,6 +12,7 @@ use super::launch::Group;
 use super::trace::{Trace, Tracer};
 use super::wave::Wave;
 use super::{Launch, Outside};
+use crate::cp::PacketListener;
 use amdgpu_isa::Target;
 use std::io::{self, Write};
 use std::str::FromStr;
@@ -75,6 +76,8 @@ pub struct Inspection {
     pub checks: Checks,
     /// Whether instructions and memory accesses are counted, of each kernel.
     pub counts: bool,
+    /// Who hears of the packets that queues take. It changes nothing of how they are processed.
+    pub packets: Option<Arc<dyn PacketListener>>,
 }
 
 impl Inspection {
@@ -88,8 +91,14 @@ impl Inspection {
                 text.parse().map_err(|_| String::from("not a number of instructions"))
             });
             let checks = variable(CHECK_VARIABLE, str::parse).unwrap_or_default();
-            Inspection { counts: trace.is_some(), trace, watchdog, checks }
+            Inspection { counts: trace.is_some(), trace, watchdog, checks, packets: None }
         })
+    }
+
+    /// All who hear of packets: the trace has them, too.
+    pub(crate) fn listeners(&self) -> Vec<Arc<dyn PacketListener>> {
+        let trace = self.trace.clone().map(|trace| trace as Arc<dyn PacketListener>);
+        trace.into_iter().chain(self.packets.clone()).collect()
     }
 
     /// Whether every instruction is looked at.

@@ -4,6 +4,7 @@ use super::code::Op;
 use super::count::Counts;
 use super::inspect::{Subject, tell};
 use super::wave::{LANES, Row, Wave};
+use crate::cp::{PacketListener, TakenPacket};
 use amdgpu_isa::{Instruction, disassemble};
 use std::fmt::{self, Display, Formatter, Write as _};
 use std::fs::File;
@@ -16,10 +17,11 @@ pub const VARIABLE: &str = "SELVEDGE_SIM_TRACE";
 /// Where a trace goes: a line for each instruction that a wave executes, with the registers that it changed, and at the
 /// end of a dispatch how often each was executed and what memory was accessed. Traced dispatches run on one thread.
 ///
-/// A dispatch begins with a line that says where its kernel is; others name the queue (the KFD's id), the dispatch (the
+/// Each packet that a queue takes is a line, too ([`TakenPacket`]). A dispatch begins with a line that says where its kernel is; others name the queue (the KFD's id), the dispatch (the
 /// index of its packet), workgroup and wave:
 ///
 /// ```text
+/// # process 0 GPU 0 queue 0 AQL 2 at 0x7f0000000080: 00011502 ... | KERNEL_DISPATCH ...
 /// # queue 0 packet 2: kernel at 0x1000000000, grid [64, 1, 1], workgroup [32, 1, 1]
 /// 0.2 [0, 0, 0] wave 0 0x100000001c: v_add_nc_u32_e32 v1, v0, v2 | v1[0]=0x5 v1[1]=0x6
 /// ```
@@ -79,6 +81,12 @@ impl Trace {
             tell(&format!("the trace is not whole: {error}"));
             out.error = Some(error);
         }
+    }
+}
+
+impl PacketListener for Trace {
+    fn taken(&self, packet: &TakenPacket<'_>) {
+        self.write(&format!("# {packet}\n"), true);
     }
 }
 

@@ -34,6 +34,7 @@ pub(super) use ring::Pm4;
 
 use super::error::QueueError;
 use super::hqd::{Halt, Hqd};
+use super::taken::PacketFormat;
 use crate::shader::Xccs;
 use ::pm4::layout::{HasPayload, Layout, Packet};
 use ::pm4::packet::{self, opcode_name};
@@ -139,6 +140,7 @@ impl Engine {
         [address, body]: [u64; 2],
         in_ring: bool,
     ) -> Result<Next, Halt> {
+        hqd.taken(PacketFormat::Pm4(self.generation), address, words, in_ring);
         let Some(generation) = self.generation else {
             let what = format!("PM4 packets of {}", hqd.gpu.name);
             return Err(QueueError::NotModelled { what, pc: address }.into());
