@@ -30,7 +30,7 @@
 //! kept in [`Machine::refusals`]: command submissions other than NOPs,
 //! checkpoints, performance counters, most of the debugger. Beyond that:
 //! - **Eviction.** Memory never moves; a device's memory is as large as the board says and no larger.
-//! - **Memory types.** There are no caches, so COHERENT and UNCACHED change nothing.
+//! - **Caches** keep nothing from anybody unless [`Builder::caches`] asks for it; then L2 does.
 //! - **Signals.** No call is interrupted but by a [`fault::Plan`]; the kernel's SIGTERM and SIGSEGV
 //!   after an unhandled fault are not sent.
 //! - **Other processes of the host.** Where machines in several share a board ([`Builder::kept_at`]), page tables, queues
@@ -45,6 +45,7 @@ mod description;
 pub mod fault;
 mod machine;
 pub mod memory;
+mod modes;
 pub mod profile;
 pub mod sdma;
 pub mod shader;

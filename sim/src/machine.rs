@@ -14,7 +14,8 @@ use crate::count::{Counters, Objects};
 use crate::cp::PacketListener;
 use crate::description::Condition;
 use crate::fault::{Injector, Plan};
-use crate::memory::Backing;
+use crate::memory::{AddressSpace, Backing, Caches, L2};
+use crate::modes;
 use crate::profile::{self, Board, ContextSave, Gpu, Host, Kernel, Link};
 use crate::shader::{Checks, Counts, Finding, Inspection, KernelAt, Trace};
 use selvedge_sys::Errno;
@@ -85,6 +86,7 @@ pub struct Builder {
     privileged: bool,
     inspection: Inspection,
     keeper: Option<PathBuf>,
+    caches: Caches,
 }
 
 /// A GPU board in its slot.
@@ -230,6 +232,14 @@ impl Builder {
         self
     }
 
+    /// Whether caches keep copies, so that a missing flush or fence shows: L2, of memory that Linux maps neither
+    /// uncached nor coherent.
+    #[must_use]
+    pub fn caches(mut self, caches: Caches) -> Builder {
+        self.caches = caches;
+        self
+    }
+
     /// The machine shares its board with those of other processes of the host: memory, ids, hardware queues, resets. Their
     /// [`Keeper`], made of the same description, listens at this socket.
     #[must_use]
@@ -293,7 +303,12 @@ impl Builder {
                 bytes,
                 source: io::ErrorKind::OutOfMemory.into(),
             })?;
+            let l2 = match self.caches {
+                Caches::Transparent => None,
+                Caches::Stale => Some(L2::behind_hdp(remap.backing.clone())),
+            };
             gpus.push(GpuDevice {
+                l2,
                 id: topology.gpu_id(index),
                 render_minor: Topology::render_minor(index),
                 context_save: ContextSave::of(&board, &self.kernel),
@@ -361,6 +376,7 @@ impl Machine {
             privileged: false,
             inspection: Inspection::asked_for().clone(),
             keeper: None,
+            caches: modes::caches(),
         }
     }
 
@@ -465,8 +481,10 @@ pub(crate) struct GpuDevice {
     /// Who reads events of it.
     pub(crate) smi: SmiReaders,
     /// The page of HDP flush registers that MMIO_REMAP maps. Host and device share the machine's memory, so
-    /// that a flush has nothing to do.
+    /// that a flush has nothing to do but with caches that keep copies: L2 looks whether somebody wrote here.
     pub(crate) remap: Extent,
+    /// The cache, when it keeps copies.
+    l2: Option<Arc<L2>>,
     hangs: AtomicBool,
 }
 
@@ -474,6 +492,11 @@ impl GpuDevice {
     /// Whether it does nothing, until it is reset.
     pub(crate) fn hangs(&self) -> bool {
         self.hangs.load(Ordering::SeqCst)
+    }
+
+    /// A new address space of it.
+    pub(crate) fn address_space(&self) -> Arc<AddressSpace> {
+        self.l2.as_ref().map_or_else(Default::default, L2::address_space)
     }
 }
 
@@ -576,6 +599,9 @@ impl Shared {
     fn gpu_was_reset(&self, gpu: usize) {
         let processes = self.live_kfd_processes();
         self.tell_of_reset(gpu, false);
+        if let Some(l2) = &self.gpus[gpu].l2 {
+            l2.discard();
+        }
         processes.iter().for_each(|process| process.suspend());
         self.gpus[gpu].hangs.store(false, Ordering::SeqCst);
         processes.iter().for_each(|process| process.gpu_was_reset(gpu));

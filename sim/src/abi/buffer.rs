@@ -91,9 +91,10 @@ impl Buffer {
         gpu: usize,
         domain: Domain,
         backing: Arc<Backing>,
+        flags: u64,
         reservation: Option<Held>,
     ) -> Arc<Buffer> {
-        Self::new(machine, gpu, domain, (backing, 0), 0, (None, Box::new(reservation)))
+        Self::new(machine, gpu, domain, (backing, 0), flags, (None, Box::new(reservation)))
     }
 
     fn new(

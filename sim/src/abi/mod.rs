@@ -14,6 +14,7 @@ pub(crate) mod handles;
 pub(crate) mod kfd;
 mod links;
 mod mappings;
+mod memory_type;
 mod process;
 pub(crate) mod sysfs;
 pub(crate) mod topology;

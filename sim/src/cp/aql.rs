@@ -7,7 +7,7 @@ use super::taken::PacketFormat;
 use super::{pm4, signal};
 use crate::memory::MemoryFault;
 use crate::shader::Xccs;
-use aql::header::PacketType;
+use aql::header::{FenceScope, PacketType};
 use aql::vendor::Format;
 use aql::{BarrierValue, Generation, Header, KernelDispatch, Packet, Pm4Indirect};
 use aql::{PACKET_BYTES, PACKET_WORDS, queue};
@@ -31,24 +31,31 @@ impl Processor for Aql {
         let words = self.fetch()?;
         self.hqd.taken(PacketFormat::Aql, self.slot(), &words, true);
         let start = self.hqd.host.clock();
-        let completion_signal = match Packet::decode(&words) {
+        let packet = Packet::decode(&words);
+        let Header { acquire, release, .. } = packet.header();
+        let completion_signal = match packet {
             Packet::KernelDispatch(packet) => {
+                self.acquire(acquire);
                 self.dispatch(&packet)?;
                 packet.completion_signal
             }
             Packet::BarrierAnd(packet) => {
                 self.barrier(packet.dep_signals(), false)?;
+                self.acquire(acquire);
                 packet.completion_signal
             }
             Packet::BarrierOr(packet) => {
                 self.barrier(packet.dep_signals(), true)?;
+                self.acquire(acquire);
                 packet.completion_signal
             }
             Packet::BarrierValue(packet) => {
                 self.barrier_value(&packet)?;
+                self.acquire(acquire);
                 packet.completion_signal
             }
             Packet::Pm4Indirect(packet) => {
+                self.acquire(acquire);
                 self.indirect_buffer(&packet)?;
                 packet.completion_signal
             }
@@ -60,6 +67,8 @@ impl Processor for Aql {
                 return Err(error(packet.to_string()).into());
             }
         };
+        // Between agents of the system only: those of one GPU have its L2 in common.
+        self.hqd.act_on_cache(release.0 >= FenceScope::SYSTEM.0, false);
         self.retire(completion_signal, start)
     }
 
@@ -91,6 +100,12 @@ impl Aql {
         let xccs = Xccs { count: hqd.gpu.xccs, first: hqd.configuration.xcc, only: None };
         let pm4 = pm4::Engine::of_all(hqd.gpu.gfx_target_version, xccs);
         Aql { hqd, submitted: first, xccs, pm4 }
+    }
+
+    /// A packet's acquire fence: of a barrier, behind what it waits for (HSA Platform System Architecture
+    /// Specification 1.2, 2.9.1).
+    fn acquire(&self, scope: FenceScope) {
+        self.hqd.act_on_cache(false, scope.0 >= FenceScope::SYSTEM.0);
     }
 
     /// The next packet, once the doorbell has told of it and its header is valid.

@@ -3,8 +3,8 @@
 use super::error::{QueueError, QueueFault};
 use super::queue::{Control, NEVER_RUNG, Stopped};
 use super::taken::{PacketFormat, PacketListener, TakenPacket};
-use super::{Host, QueueConfiguration};
-use crate::memory::{AddressSpace, MemoryFault, View};
+use super::{Host, QueueConfiguration, QueueKind};
+use crate::memory::{AddressSpace, MemoryFault, Path, View};
 use crate::profile::Gpu;
 use crate::shader::{
     self, ComputeUnit, Counts, Finding, FindingKind, InstructionCache, KernelAt, Launch, Outside,
@@ -160,10 +160,15 @@ impl Hqd {
         host: Arc<dyn Host>,
         control: Arc<Control>,
     ) -> Hqd {
+        let path = match configuration.kind {
+            QueueKind::Sdma(engine) => engine.path(),
+            // Some of what the processors access goes through L2 and some does not, by packet, field and firmware.
+            QueueKind::Aql | QueueKind::Pm4 => Path::Both,
+        };
         Hqd {
             gpu,
             configuration,
-            memory: View::new(Arc::clone(&space)),
+            memory: View::on(path, Arc::clone(&space)),
             instructions: InstructionCache::default(),
             listeners: host.inspection().listeners(),
             space,
@@ -217,6 +222,25 @@ impl Hqd {
         let place = self.packet;
         let packet = TakenPacket { process, gpu, queue, place, address, in_ring, format, words };
         self.listeners.iter().for_each(|listener| listener.taken(&packet));
+    }
+
+    /// Does to L2, when it keeps copies, what a packet says: writes it back, then invalidates it.
+    pub(crate) fn act_on_cache(&self, write_back: bool, invalidate: bool) {
+        if let Some(cache) = self.space.cache() {
+            if write_back {
+                cache.write_back();
+            }
+            if invalidate {
+                cache.invalidate();
+            }
+        }
+    }
+
+    /// The HDP is flushed.
+    pub(crate) fn flush_host_writes(&self) {
+        if let Some(cache) = self.space.cache() {
+            cache.host_writes_flushed();
+        }
     }
 
     /// A packet has been processed.

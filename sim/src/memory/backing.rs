@@ -90,7 +90,11 @@ impl Backing {
     pub fn zeroed(length: u64) -> Backing {
         const { assert!(usize::BITS == 64) };
         let words = length.div_ceil(8) as usize;
-        let owner: Box<[AtomicU64]> = (0..words).map(|_| AtomicU64::new(0)).collect();
+        // The allocator's pages of zeros: what is never touched costs nothing.
+        let zeros = Box::into_raw(vec![0u64; words].into_boxed_slice());
+        // SAFETY: the slice is owned by nobody else, and the atomic has the representation of its integer and, on
+        // 64-bit hosts, its alignment.
+        let owner = unsafe { Box::from_raw(zeros as *mut [AtomicU64]) };
         let pointer = owner.as_ptr().cast_mut().cast::<u8>();
         // SAFETY: a boxed slice of atomics does not move with its box, and atomics may be written
         // through a shared pointer.

@@ -2,14 +2,17 @@
 //!
 //! - [`Backing`]: bytes of the host, owned or borrowed.
 //! - [`AddressSpace`]: one GPU VM: which backing is where, and what may be done there.
+//! - [`L2`]: the cache before memory, in the mode in which it keeps copies.
 //! - [`View`]: a processor's way to memory: translation with a small cache (its TLB), checks, access.
 
 mod backing;
+mod cache;
 mod space;
 #[cfg(test)]
 mod tests;
 mod view;
 
 pub use backing::Backing;
+pub use cache::{Caches, L2, MemoryType};
 pub use space::{AddressSpace, Permissions};
-pub use view::{Access, FaultReason, MemoryFault, View, Window};
+pub use view::{Access, FaultReason, MemoryFault, Path, View, Window};

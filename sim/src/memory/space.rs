@@ -1,6 +1,7 @@
 //! One GPU VM.
 
 use super::Backing;
+use super::cache::{Copied, L2, MemoryType};
 use bitflags::bitflags;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -27,8 +28,12 @@ pub(super) struct Region {
     pub(super) backing: Arc<Backing>,
     pub(super) offset: u64,
     pub(super) permissions: Permissions,
-    /// Accesses in progress, where unmapping has to wait for them.
+    /// Accesses in progress, where unmapping or a cache has to wait for them.
     pub(super) accesses: Option<Arc<AtomicU32>>,
+    /// What a cache has of the backing.
+    pub(super) copied: Option<Arc<Copied>>,
+    /// Of a view that has to look at cache and memory both: what it may do. `permissions` are none then.
+    pub(super) watched: Option<Permissions>,
 }
 
 /// The page tables of one process on one GPU.
@@ -36,12 +41,29 @@ pub(super) struct Region {
 pub struct AddressSpace {
     regions: RwLock<BTreeMap<u64, Region>>,
     generation: AtomicU64,
+    /// The cache before memory, when it keeps copies.
+    cache: Option<Arc<L2>>,
 }
 
 impl AddressSpace {
     /// An address space with nothing mapped.
     pub fn new() -> AddressSpace {
         AddressSpace::default()
+    }
+
+    /// One with nothing mapped, whose memory is seen through `cache`.
+    pub(super) fn behind(cache: Arc<L2>) -> AddressSpace {
+        AddressSpace {
+            regions: RwLock::default(),
+            generation: AtomicU64::new(0),
+            cache: Some(cache),
+        }
+    }
+
+    /// The cache before memory, when it keeps copies.
+    #[inline]
+    pub fn cache(&self) -> Option<&Arc<L2>> {
+        self.cache.as_ref()
     }
 
     fn read(&self) -> RwLockReadGuard<'_, BTreeMap<u64, Region>> {
@@ -52,7 +74,7 @@ impl AddressSpace {
         self.regions.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Maps `length` bytes of `backing` from `offset` on at `start`. Returns false, and maps nothing, when
+    /// Maps `length` bytes of `backing` from `offset` on at `start`, coherently. Returns false, and maps nothing, when
     /// the range overlaps a mapping, wraps around, or does not lie in the backing.
     pub fn map(
         &self,
@@ -62,16 +84,38 @@ impl AddressSpace {
         offset: u64,
         permissions: Permissions,
     ) -> bool {
+        self.map_as(MemoryType::Coherent, (start, length), backing, offset, permissions)
+    }
+
+    /// Maps as [`map`](AddressSpace::map), with another memory type, to which only a cache that keeps copies pays
+    /// attention.
+    pub fn map_as(
+        &self,
+        memory_type: MemoryType,
+        (start, length): (u64, u64),
+        backing: Arc<Backing>,
+        offset: u64,
+        permissions: Permissions,
+    ) -> bool {
         let Some(end) = start.checked_add(length) else { return false };
         if length == 0 || offset.checked_add(length).is_none_or(|end| end > backing.len()) {
             return false;
         }
+        let behind_hdp = memory_type == MemoryType::CachedBehindHdp;
+        let cache = self.cache.as_ref().filter(|_| memory_type != MemoryType::Coherent);
+        // Before the lock: whoever works on the cache takes that one first.
+        let copied = cache.and_then(|cache| cache.map(&backing, behind_hdp));
         let mut regions = self.write();
         if regions.range(..end).next_back().is_some_and(|(_, r)| r.start + r.length > start) {
+            drop(regions);
+            if let Some(copied) = &copied {
+                copied.cache().unmap(copied);
+            }
             return false;
         }
-        let accesses = backing.is_revocable().then(Arc::default);
-        let region = Region { start, length, backing, offset, permissions, accesses };
+        let accesses = (backing.is_revocable() || copied.is_some()).then(Arc::default);
+        let region =
+            Region { start, length, backing, offset, permissions, accesses, copied, watched: None };
         regions.insert(start, region);
         self.generation.fetch_add(1, Ordering::Release);
         true
@@ -90,7 +134,23 @@ impl AddressSpace {
                 std::thread::yield_now();
             }
         }
+        if let Some(copied) = gone.as_ref().and_then(|region| region.copied.as_ref()) {
+            copied.cache().unmap(copied);
+        }
         gone.is_some()
+    }
+
+    /// Holds up accesses to cached memory as long as the value lives; those in progress have ended. The order is that
+    /// of [`unmap`](AddressSpace::unmap).
+    pub(super) fn stop_accesses(&self) -> impl Drop {
+        let regions = self.write();
+        self.generation.fetch_add(1, Ordering::SeqCst);
+        for region in regions.values().filter(|region| region.copied.is_some()) {
+            while region.accesses.as_ref().is_some_and(|a| a.load(Ordering::SeqCst) != 0) {
+                std::thread::yield_now();
+            }
+        }
+        regions
     }
 
     /// Number of mappings.
@@ -113,5 +173,15 @@ impl AddressSpace {
     #[inline]
     pub(super) fn generation(&self) -> u64 {
         self.generation.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for AddressSpace {
+    fn drop(&mut self) {
+        let regions =
+            std::mem::take(self.regions.get_mut().unwrap_or_else(PoisonError::into_inner));
+        for copied in regions.values().filter_map(|region| region.copied.as_ref()) {
+            copied.cache().unmap(copied);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! A processor's way to memory.
 
+use super::cache::Copied;
 use super::space::Region;
 use super::{AddressSpace, Backing, Permissions};
 use std::fmt;
@@ -17,6 +18,19 @@ pub enum Access {
     Atomic,
     /// An instruction fetch.
     Execute,
+}
+
+impl Access {
+    /// What a mapping must allow for it, and what is wrong where it does not.
+    #[inline]
+    fn needs(self) -> (Permissions, FaultReason) {
+        match self {
+            Access::Read => (Permissions::READ, FaultReason::NoRead),
+            Access::Write => (Permissions::WRITE, FaultReason::ReadOnly),
+            Access::Atomic => (Permissions::READ.union(Permissions::WRITE), FaultReason::ReadOnly),
+            Access::Execute => (Permissions::EXECUTE, FaultReason::NoExecute),
+        }
+    }
 }
 
 /// Why an access failed.
@@ -72,6 +86,21 @@ impl Drop for InProgress<'_> {
     }
 }
 
+/// How a processor reaches memory that a cache keeps copies of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// Through the cache.
+    Cached,
+    /// Past the cache.
+    Past,
+    /// Seeing what the cache and what memory has, the newer, and storing to both: of processors of which it is not
+    /// known which way they go.
+    Both,
+}
+
+/// Of memory with copies a window is at most so long, as all of it is copied.
+const COPIED_WINDOW: u64 = 16 * PAGE;
+
 /// Where an access goes.
 struct Place<'a> {
     region: &'a Region,
@@ -85,6 +114,11 @@ impl Place<'_> {
     fn left(&self) -> u64 {
         self.region.length - (self.offset - self.region.offset)
     }
+
+    /// What a cache has to know of the access.
+    fn watching(&self) -> Option<&Copied> {
+        self.region.watched.and(self.region.copied.as_deref())
+    }
 }
 
 /// An address space as one processor sees it, with a cache of the last translations.
@@ -97,6 +131,7 @@ pub struct View {
     /// Where in `cached` the region of a page is likely to be, by the page's number.
     guesses: [u8; GUESSES],
     victim: usize,
+    path: Path,
 }
 
 macro_rules! access {
@@ -133,9 +168,15 @@ macro_rules! access {
 }
 
 impl View {
-    /// A view with an empty cache.
+    /// A view that knows no translations yet. Memory is seen through the cache.
     pub fn new(space: Arc<AddressSpace>) -> View {
+        View::on(Path::Cached, space)
+    }
+
+    /// The view of a processor that goes another way.
+    pub fn on(path: Path, space: Arc<AddressSpace>) -> View {
         View {
+            path,
             generation: space.generation(),
             space,
             cached: [const { None }; ENTRIES],
@@ -182,7 +223,34 @@ impl View {
         Ok(index)
     }
 
-    /// Where an access goes that lies in one region; `None` when it starts in one and ends beyond it.
+    /// The cache entry with the region that contains `address`. Where accesses are counted, this one is from now on.
+    #[inline]
+    fn enter(&mut self, address: u64, size: u64, access: Access) -> Result<usize, MemoryFault> {
+        loop {
+            let index = self.locate(address, access)?;
+            let region = self.cached[index].as_ref();
+            let Some(accesses) = region.and_then(|region| region.accesses.as_deref()) else {
+                return Ok(index);
+            };
+            accesses.fetch_add(1, Ordering::SeqCst);
+            if self.space.generation() == self.generation {
+                if let Some(region) = region
+                    && let Some(copied) = region.copied.as_deref()
+                    && region.watched.is_none()
+                {
+                    let within = address - region.start;
+                    let length = size.min(region.length - within);
+                    copied.touch(region.offset + within, length);
+                }
+                return Ok(index);
+            }
+            // Unmapped, perhaps, before the access was counted.
+            accesses.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Where an access goes that lies in one region; `None` when it starts in one and ends beyond it, or has to be
+    /// watched.
     #[inline]
     fn translate(
         &mut self,
@@ -190,32 +258,17 @@ impl View {
         size: u64,
         access: Access,
     ) -> Result<Option<Place<'_>>, MemoryFault> {
-        let index = loop {
-            let index = self.locate(address, access)?;
-            let region = self.cached[index].as_ref();
-            let Some(accesses) = region.and_then(|region| region.accesses.as_deref()) else {
-                break index;
-            };
-            accesses.fetch_add(1, Ordering::SeqCst);
-            if self.space.generation() == self.generation {
-                break index;
-            }
-            // Unmapped, perhaps, before the access was counted.
-            accesses.fetch_sub(1, Ordering::SeqCst);
-        };
+        let index = self.enter(address, size, access)?;
         let Some(region) = &self.cached[index] else {
             return Err(MemoryFault { address, access, reason: FaultReason::NotPresent });
         };
         let in_progress = InProgress(region.accesses.as_deref());
-        let fault = |reason| Err(MemoryFault { address, access, reason });
-        let (needed, reason) = match access {
-            Access::Read => (Permissions::READ, FaultReason::NoRead),
-            Access::Write => (Permissions::WRITE, FaultReason::ReadOnly),
-            Access::Atomic => (Permissions::READ.union(Permissions::WRITE), FaultReason::ReadOnly),
-            Access::Execute => (Permissions::EXECUTE, FaultReason::NoExecute),
-        };
+        let (needed, reason) = access.needs();
         if !region.permissions.contains(needed) {
-            return fault(reason);
+            if region.watched.is_some_and(|permissions| permissions.contains(needed)) {
+                return Ok(None);
+            }
+            return Err(MemoryFault { address, access, reason });
         }
         let within = address - region.start;
         let whole = within.checked_add(size).is_some_and(|end| end <= region.length);
@@ -223,11 +276,20 @@ impl View {
     }
 
     fn fill(&mut self, address: u64, access: Access) -> Result<usize, MemoryFault> {
-        let region = self.space.lookup(address).ok_or(MemoryFault {
+        let mut region = self.space.lookup(address).ok_or(MemoryFault {
             address,
             access,
             reason: FaultReason::NotPresent,
         })?;
+        if let Some(copied) = &region.copied {
+            match self.path {
+                Path::Cached => region.backing = copied.copy().clone(),
+                Path::Past | Path::Both => {
+                    region.watched =
+                        Some(std::mem::replace(&mut region.permissions, Permissions::empty()));
+                }
+            }
+        }
         let index = self.victim;
         self.victim = (index + 1) % ENTRIES;
         self.cached[index] = Some(region);
@@ -243,6 +305,9 @@ impl View {
     /// allows it; else `None`, and access by access says what is wrong.
     #[inline]
     pub fn window(&mut self, address: u64, length: u64, access: Access) -> Option<Window<'_>> {
+        if length > COPIED_WINDOW && self.space.cache().is_some() {
+            return None;
+        }
         let Place { region, offset, access } = self.translate(address, length, access).ok()??;
         let shift = address.wrapping_sub(offset);
         Some(Window { backing: &region.backing, shift, _access: access })
@@ -253,12 +318,16 @@ impl View {
     /// # Errors
     /// When one of them may not be read: the first.
     pub fn read_bytes(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), MemoryFault> {
-        let mut done = 0;
+        let (mut done, path) = (0, self.path);
         while done < bytes.len() {
             let place = self.byte(address.wrapping_add(done as u64), Access::Read)?;
             let run = &mut bytes[done..];
             let length = place.left().min(run.len() as u64) as usize;
-            place.region.backing.load_bytes(place.offset, &mut run[..length]);
+            let run = &mut run[..length];
+            match place.watching() {
+                Some(copied) if path == Path::Both => copied.load(place.offset, run),
+                _ => place.region.backing.load_bytes(place.offset, run),
+            }
             done += length;
         }
         Ok(())
@@ -269,12 +338,20 @@ impl View {
     /// # Errors
     /// When one of them may not be written: the first.
     pub fn write_bytes(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryFault> {
-        let mut done = 0;
+        let (mut done, path) = (0, self.path);
         while done < bytes.len() {
             let place = self.byte(address.wrapping_add(done as u64), Access::Write)?;
             let run = &bytes[done..];
             let length = place.left().min(run.len() as u64) as usize;
-            place.region.backing.store_bytes(place.offset, &run[..length]);
+            let run = &run[..length];
+            match place.watching() {
+                Some(copied) if path == Path::Both => copied.store(place.offset, run),
+                Some(copied) => {
+                    place.region.backing.store_bytes(place.offset, run);
+                    copied.written_past(place.offset, length as u64);
+                }
+                None => place.region.backing.store_bytes(place.offset, run),
+            }
             done += length;
         }
         Ok(())
@@ -307,15 +384,20 @@ impl View {
     ) -> Result<u32, MemoryFault> {
         let misaligned =
             MemoryFault { address, access: Access::Atomic, reason: FaultReason::Misaligned };
-        match self.translate(address, 4, Access::Atomic)? {
-            Some(place) if address.is_multiple_of(4) => {
-                let cell = place.region.backing.atomic_u32(place.offset).ok_or(misaligned)?;
-                let old = cell
-                    .fetch_update(Ordering::AcqRel, Ordering::Acquire, |value| Some(update(value)));
-                Ok(old.unwrap_or_else(|value| value))
+        if let Some(place) = self.translate(address, 4, Access::Atomic)? {
+            if !address.is_multiple_of(4) {
+                return Err(misaligned);
             }
-            _ => Err(misaligned),
+            let cell = place.region.backing.atomic_u32(place.offset).ok_or(misaligned)?;
+            let old =
+                cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, |value| Some(update(value)));
+            return Ok(old.unwrap_or_else(|value| value));
         }
+        self.watched_atomic(address, 4, |backing, offset| {
+            let cell = backing.atomic_u32(offset)?;
+            let update = |value| Some(update(value));
+            cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, update).ok()
+        })
     }
 
     /// Replaces the qword at `address` by `update` of it, atomically, and returns what was there.
@@ -330,15 +412,20 @@ impl View {
     ) -> Result<u64, MemoryFault> {
         let misaligned =
             MemoryFault { address, access: Access::Atomic, reason: FaultReason::Misaligned };
-        match self.translate(address, 8, Access::Atomic)? {
-            Some(place) if address.is_multiple_of(8) => {
-                let cell = place.region.backing.atomic_u64(place.offset).ok_or(misaligned)?;
-                let old = cell
-                    .fetch_update(Ordering::AcqRel, Ordering::Acquire, |value| Some(update(value)));
-                Ok(old.unwrap_or_else(|value| value))
+        if let Some(place) = self.translate(address, 8, Access::Atomic)? {
+            if !address.is_multiple_of(8) {
+                return Err(misaligned);
             }
-            _ => Err(misaligned),
+            let cell = place.region.backing.atomic_u64(place.offset).ok_or(misaligned)?;
+            let old =
+                cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, |value| Some(update(value)));
+            return Ok(old.unwrap_or_else(|value| value));
         }
+        self.watched_atomic(address, 8, |backing, offset| {
+            let cell = backing.atomic_u64(offset)?;
+            let update = |value| Some(update(value));
+            cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, update).ok()
+        })
     }
 
     /// Loads a dword with acquire ordering (signals, rings, pointers).
@@ -370,12 +457,48 @@ impl View {
         self.write_u64(address, value)
     }
 
+    /// An atomic operation on memory that a cache watches; on all other, one of a word across mappings.
+    #[cold]
+    fn watched_atomic<T>(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        operate: impl Fn(&Backing, u64) -> Option<T>,
+    ) -> Result<T, MemoryFault> {
+        let path = self.path;
+        let reason = FaultReason::Misaligned;
+        let misaligned = MemoryFault { address, access: Access::Atomic, reason };
+        let place = self.byte(address, Access::Atomic)?;
+        if !address.is_multiple_of(bytes) || place.left() < bytes {
+            return Err(misaligned);
+        }
+        let done = match place.watching() {
+            Some(copied) if path == Path::Both => {
+                copied.atomic(place.offset, bytes, |backing| operate(backing, place.offset))
+            }
+            Some(copied) => {
+                let done = operate(&place.region.backing, place.offset);
+                copied.written_past(place.offset, bytes);
+                done
+            }
+            None => operate(&place.region.backing, place.offset),
+        };
+        done.ok_or(misaligned)
+    }
+
+    /// Where an access of one byte goes, watched or not.
     fn byte(&mut self, address: u64, access: Access) -> Result<Place<'_>, MemoryFault> {
-        self.translate(address, 1, access)?.ok_or(MemoryFault {
-            address,
-            access,
-            reason: FaultReason::NotPresent,
-        })
+        let index = self.enter(address, 1, access)?;
+        let Some(region) = &self.cached[index] else {
+            return Err(MemoryFault { address, access, reason: FaultReason::NotPresent });
+        };
+        let in_progress = InProgress(region.accesses.as_deref());
+        let (needed, reason) = access.needs();
+        if !region.watched.unwrap_or(region.permissions).contains(needed) {
+            return Err(MemoryFault { address, access, reason });
+        }
+        let offset = region.offset + (address - region.start);
+        Ok(Place { region, offset, access: in_progress })
     }
 }
 

@@ -107,8 +107,14 @@ impl Sdma {
                 let packet = fields!(TimestampGetGlobal, self, words);
                 self.store_counter(packet.write_addr, 0)?;
             }
-            // There are no caches.
-            "GCR_REQ" | "GCR_USER" => {}
+            "GCR_REQ" => {
+                let packet = fields!(GcrReq, self, words);
+                self.hqd.act_on_cache(packet.gl2_wb, packet.gl2_inv);
+            }
+            "GCR_USER" => {
+                let packet = fields!(GcrUser, self, words);
+                self.hqd.act_on_cache(packet.gl2_wb, packet.gl2_inv);
+            }
             name => return Err(self.not_modelled(name)),
         }
         Ok(0)

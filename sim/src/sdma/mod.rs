@@ -58,7 +58,9 @@ mod tests;
 mod wait;
 
 use crate::cp::{Halt, Hqd, Processor};
+use crate::memory::Path;
 use ::sdma::Version;
+use ::sdma::versions::SDMA5_ON;
 use ring::{Pointers, Stream};
 
 /// An SDMA engine of a GPU.
@@ -68,6 +70,15 @@ pub struct Engine {
     pub version: Version,
     /// Its number among the GPU's.
     pub number: u32,
+}
+
+impl Engine {
+    /// How it reaches memory. Engines of 4.x are behind another hub than the graphics core and know nothing of its L2
+    /// (`AMDGPU_MMHUB0` in sdma_v4_0.c and sdma_v4_4_2.c; `AMDGPU_GFXHUB` from sdma_v5_0.c on). From 5.0 on it is a
+    /// matter of the policies in registers and packets whether L2 is looked at.
+    pub(crate) fn path(self) -> Path {
+        if self.version.is_in(SDMA5_ON) { Path::Both } else { Path::Past }
+    }
 }
 
 /// The processor of an SDMA queue.

@@ -70,6 +70,9 @@ impl Sdma {
     fn poll_register(&mut self, packet: &PollRegmem, flush: bool) -> Result<(), Halt> {
         let done =
             flush && holds(packet.func, packet.value & packet.mask, packet.value) == Some(true);
+        if flush {
+            self.hqd.flush_host_writes();
+        }
         if done || packet.func == PollFunction::ALWAYS_PASS {
             return Ok(());
         }

@@ -169,7 +169,7 @@ pub(super) fn places(wave: &Wave, op: &Op, half: usize) -> Result<[Place; LANES]
 
 /// MUBUF.
 pub(super) fn run(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
-    let Fields::Mubuf { vdata, glc, tfe, acc, .. } = op.instruction.fields else {
+    let Fields::Mubuf { vdata, glc, dlc: sc1, tfe, acc, .. } = op.instruction.fields else {
         return mismatch(op);
     };
     let opcode = op.instruction.opcode;
@@ -183,7 +183,14 @@ pub(super) fn run(wave: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
             | Opcode::BUFFER_WBINVL1
             | Opcode::BUFFER_WBINVL1_VOL
     ) {
-        // Host and device memory are one here: no cache can be stale.
+        // Of the caches that there are, L2 alone keeps anything here.
+        let system = glc && sc1;
+        let of_l2 = match opcode {
+            Opcode::BUFFER_INV => system,
+            Opcode::BUFFER_INVL2 => true,
+            _ => false,
+        };
+        env.act_on_cache(opcode == Opcode::BUFFER_WBL2, of_l2);
         return Ok(());
     }
     if tfe {

@@ -11,7 +11,7 @@ use super::runs::{RUN, RUNS, all_rise};
 use super::scalar::mismatch;
 use super::staged;
 use super::transfer::{self, Registers, Transfer};
-use super::vector::{for_host, nothing};
+use super::vector::for_host;
 use super::wave::{Env, LANES, Step, Stop, Wave};
 use crate::memory::Access;
 use amdgpu_isa::{Fields, Opcode, Src};
@@ -243,10 +243,21 @@ pub(super) fn global_handler(opcode: Opcode) -> Handler {
         Opcode::GLOBAL_STORE_B96 => alone!(3, Access::Write),
         Opcode::GLOBAL_STORE_B128 => alone!(4, Access::Write),
         Opcode::GLOBAL_LOAD_TR_B64 | Opcode::GLOBAL_LOAD_TR_B128 => transpose,
-        // Host and device memory are one here: no cache can be stale.
-        Opcode::GLOBAL_INV | Opcode::GLOBAL_WB | Opcode::GLOBAL_WBINV => nothing,
+        Opcode::GLOBAL_INV | Opcode::GLOBAL_WB | Opcode::GLOBAL_WBINV => cache_operation,
         _ => global,
     }
+}
+
+/// GLOBAL_INV, GLOBAL_WB, GLOBAL_WBINV: the scopes below the system's have caches that keep nothing here.
+fn cache_operation(_: &mut Wave, op: &Op, env: &mut Env<'_>) -> Step {
+    /// SCOPE_SYS.
+    const SYSTEM: u8 = 3;
+    let Fields::Flat { scope, .. } = op.instruction.fields else { return mismatch(op) };
+    let opcode = op.instruction.opcode;
+    if scope == SYSTEM {
+        env.act_on_cache(opcode != Opcode::GLOBAL_INV, opcode != Opcode::GLOBAL_WB);
+    }
+    Ok(())
 }
 
 /// SCRATCH: an offset into the lane's own memory.

@@ -108,7 +108,7 @@ impl Inspection {
 }
 
 /// What a variable says, when it is set and can be understood.
-fn variable<T>(name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+pub(crate) fn variable<T>(name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Option<T> {
     let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
     let parsed = value.to_str().ok_or_else(|| String::from("not UTF-8")).and_then(parse);
     parsed.map_err(|error| tell(&format!("{name}={}: {error}", value.display()))).ok()

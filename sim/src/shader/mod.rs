@@ -87,6 +87,7 @@ pub(crate) use atomic::Function as AtomicFunction;
 pub use code::InstructionCache;
 pub use count::{Counts, Times, Traffic};
 pub use finding::{AccessKind, Decides, Finding, FindingKind, KernelAt, Site, Space};
+pub(crate) use inspect::variable;
 pub use inspect::{CHECK_VARIABLE, Checks, Inspection, WATCHDOG_VARIABLE};
 pub use trace::{Trace, VARIABLE as TRACE_VARIABLE};
 pub use unit::ComputeUnit;

@@ -112,6 +112,20 @@ pub(super) struct Env<'a> {
     pub(super) invalidate_code: bool,
 }
 
+impl Env<'_> {
+    /// Does to L2, when it keeps copies, what an instruction says: writes it back, then invalidates it.
+    pub(super) fn act_on_cache(&self, write_back: bool, invalidate: bool) {
+        if let Some(cache) = self.memory.space().cache() {
+            if write_back {
+                cache.write_back();
+            }
+            if invalidate {
+                cache.invalidate();
+            }
+        }
+    }
+}
+
 /// Where a wave is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {

@@ -3,11 +3,12 @@
 use super::RenderFile;
 use crate::abi::buffer::{Buffer, Domain};
 use crate::abi::kfd::export_buffer;
+use crate::abi::memory_type;
 use crate::abi::process::Process;
 use crate::abi::user;
 use crate::board::PAGE;
 use crate::count::Token;
-use crate::memory::Permissions;
+use crate::memory::{MemoryType, Permissions};
 use kfd::uapi::amdgpu::{self as uapi, GemCreateFlags, GemDomain, GemVaFlags};
 use selvedge_sys::{Errno, drm};
 use std::collections::BTreeMap;
@@ -20,6 +21,10 @@ pub(super) struct Handle {
     /// By start: length, and the count it stands for.
     mapped: BTreeMap<u64, (u64, Token)>,
 }
+
+/// Memory types of a mapping ([`GemVaFlags::mtype`]).
+const VM_MTYPE_CC: u32 = 3;
+const VM_MTYPE_UC: u32 = 4;
 
 /// Below this no buffer can be mapped (`AMDGPU_VA_RESERVED_BOTTOM`).
 const VA_BOTTOM: u64 = 1 << 16;
@@ -172,7 +177,12 @@ impl RenderFile {
         permissions.set(Permissions::WRITE, flags.contains(GemVaFlags::WRITEABLE));
         permissions.set(Permissions::EXECUTE, flags.contains(GemVaFlags::EXECUTABLE));
         let backing = handle.buffer.backing.clone();
-        if !self.vm.map(va, size, backing, args.offset_in_bo, permissions) {
+        let memory_type = match flags.mtype() {
+            VM_MTYPE_CC | VM_MTYPE_UC => MemoryType::Coherent,
+            _ => memory_type::of_buffer(&self.machine, self.gpu, &handle.buffer),
+        };
+        let offset = args.offset_in_bo;
+        if !self.vm.map_as(memory_type, (va, size), backing, offset, permissions) {
             return Err(Errno::EINVAL);
         }
         handle.mapped.insert(va, (size, self.machine.counters.gpu_mappings.token()));

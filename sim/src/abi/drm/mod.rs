@@ -13,12 +13,13 @@ mod sync;
 use super::buffer::{Buffer, Domain};
 use super::exchange::Call;
 use super::handles::Handles;
+use super::memory_type;
 use super::process::{Mappable, Process};
 use super::user;
 use crate::count::Token;
 use crate::machine::Shared;
-use crate::memory::AddressSpace;
-use kfd::uapi::amdgpu as uapi;
+use crate::memory::{AddressSpace, MemoryType};
+use kfd::uapi::{SvmFlags, amdgpu as uapi};
 use selvedge_sys::uapi::{kind, number};
 use selvedge_sys::{Errno, drm};
 use std::collections::BTreeMap;
@@ -67,12 +68,17 @@ impl RenderFile {
         Arc::new(RenderFile {
             machine: machine.clone(),
             gpu,
-            vm: Arc::new(AddressSpace::new()),
+            vm: machine.gpus[gpu].address_space(),
             compute: AtomicBool::new(false),
             allowed: Mutex::default(),
             state: Mutex::default(),
             _token: machine.counters.vms.token(),
         })
+    }
+
+    /// How a range of shared virtual memory is mapped on the GPU.
+    pub(crate) fn memory_type_of_range(&self, flags: SvmFlags) -> MemoryType {
+        memory_type::of_range(&self.machine, self.gpu, flags)
     }
 
     fn allowed(&self) -> MutexGuard<'_, BTreeMap<u64, (Arc<Buffer>, u32)>> {

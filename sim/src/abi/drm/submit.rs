@@ -5,7 +5,7 @@
 
 use super::RenderFile;
 use crate::abi::user;
-use crate::memory::View;
+use crate::memory::{Path, View};
 use kfd::uapi::amdgpu as uapi;
 use selvedge_sys::Errno;
 
@@ -119,7 +119,7 @@ impl RenderFile {
         if ib.ring >= engines || ib.ip_instance != 0 {
             return Err(Errno::EINVAL);
         }
-        let mut view = View::new(self.vm.clone());
+        let mut view = View::on(Path::Both, self.vm.clone());
         let mut at = ib.va_start;
         let end = ib.va_start.checked_add(u64::from(ib.ib_bytes)).ok_or(Errno::EINVAL)?;
         while at < end {

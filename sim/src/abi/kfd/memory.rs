@@ -6,11 +6,12 @@ use crate::abi::buffer::{Buffer, Domain};
 use crate::abi::drm::RenderFile;
 use crate::abi::file::Node;
 use crate::abi::handles::Handles;
+use crate::abi::memory_type;
 use crate::abi::process::Process;
 use crate::abi::user;
 use crate::board::{PAGE, Use};
 use crate::count::Token;
-use crate::memory::{AddressSpace, Permissions};
+use crate::memory::{AddressSpace, MemoryType, Permissions};
 use kfd::uapi::{self, AllocMemFlags};
 use selvedge_sys::{Errno, OpenMode};
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,7 +78,13 @@ impl Allocation {
     }
 
     /// `amdgpu_amdkfd_gpuvm_map_memory_to_gpu`: mapping again what is mapped does nothing.
-    fn map(&mut self, gpu: usize, vm: Arc<AddressSpace>, token: Token) -> Result<(), Errno> {
+    fn map(
+        &mut self,
+        gpu: usize,
+        memory_type: MemoryType,
+        vm: Arc<AddressSpace>,
+        token: Token,
+    ) -> Result<(), Errno> {
         if self.va == 0 {
             return Err(Errno::EINVAL);
         }
@@ -90,7 +97,8 @@ impl Allocation {
             let end = va.checked_add(size);
             let fits = va.is_multiple_of(PAGE) && end.is_some_and(|end| end <= VM_END);
             let backing = self.buffer.backing.clone();
-            if !fits || !vm.map(va, size, backing, 0, self.permissions) {
+            let range = (va, size);
+            if !fits || !vm.map_as(memory_type, range, backing, 0, self.permissions) {
                 done.into_iter().for_each(|va| {
                     vm.unmap(va);
                 });
@@ -197,19 +205,20 @@ impl KfdProcess {
         let size = size.checked_next_multiple_of(PAGE).ok_or(Errno::ENOMEM)?;
         let machine = &self.machine;
         let board = &machine.gpus[gpu].board;
+        let create = memory_type::create_flags(flags);
         let buffer = if vram {
             let domain =
                 if board.vram_is_gtt(&machine.kernel) { Domain::Gtt } else { Domain::Vram };
-            Buffer::allocate(machine, gpu, domain, size, 0, Some(self.number))?
+            Buffer::allocate(machine, gpu, domain, size, create, Some(self.number))?
         } else if flags.contains(AllocMemFlags::GTT) {
-            Buffer::allocate(machine, gpu, Domain::Gtt, size, 0, None)?
+            Buffer::allocate(machine, gpu, Domain::Gtt, size, create, None)?
         } else if userptr {
             self.user_buffer(gpu, args.mmap_offset, size, flags)?
         } else if flags.contains(AllocMemFlags::DOORBELL) {
             let pages = self.doorbells(gpu, device)?.pages.backing.clone();
-            Buffer::over(machine, gpu, Domain::Registers, pages, None)
+            Buffer::over(machine, gpu, Domain::Registers, pages, 0, None)
         } else if flags.contains(AllocMemFlags::MMIO_REMAP) {
-            Buffer::over(machine, gpu, Domain::Registers, machine.remap_page(gpu).1, None)
+            Buffer::over(machine, gpu, Domain::Registers, machine.remap_page(gpu).1, 0, None)
         } else {
             return Err(Errno::EINVAL);
         };
@@ -262,7 +271,8 @@ impl KfdProcess {
             return Err(Errno::EFAULT);
         }
         let backing = Arc::new(user_memory::backing(address, size));
-        Ok(Buffer::over(&self.machine, gpu, Domain::User, backing, Some(reservation)))
+        let create = memory_type::create_flags(flags);
+        Ok(Buffer::over(&self.machine, gpu, Domain::User, backing, create, Some(reservation)))
     }
 
     pub(super) fn free_memory(&self, args: &mut uapi::FreeMemoryOfGpuArgs) -> Result<(), Errno> {
@@ -301,7 +311,8 @@ impl KfdProcess {
             if !self.reaches(gpu, allocation) {
                 return Err(Errno::EINVAL);
             }
-            allocation.map(gpu, vm, token)?;
+            let memory_type = memory_type::of_buffer(&self.machine, gpu, &allocation.buffer);
+            allocation.map(gpu, memory_type, vm, token)?;
             args.n_success = place as u32 + 1;
         }
         Ok(())

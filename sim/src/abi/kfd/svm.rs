@@ -363,7 +363,7 @@ fn map_range(start: u64, range: &mut Range, devices: &[Device]) -> Result<(), Er
     let size = range.end - start;
     for (gpu, device) in devices.iter().enumerate() {
         let wanted = range.attributes.access[gpu] != Access::None;
-        let Ok(vm) = device.vm() else { continue };
+        let Some(render) = device.render() else { continue };
         if !wanted || range.mapped[gpu] {
             continue;
         }
@@ -372,7 +372,8 @@ fn map_range(start: u64, range: &mut Range, devices: &[Device]) -> Result<(), Er
             return Err(Errno::EFAULT);
         }
         let backing = Arc::new(user_memory::backing(start, size));
-        if !vm.map(start, size, backing, 0, permissions) {
+        let memory_type = render.memory_type_of_range(range.attributes.flags);
+        if !render.vm.map_as(memory_type, (start, size), backing, 0, permissions) {
             return Err(Errno::EINVAL);
         }
         range.mapped[gpu] = true;

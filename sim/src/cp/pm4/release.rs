@@ -1,6 +1,7 @@
 //! RELEASE_MEM, EVENT_WRITE, ACQUIRE_MEM, TIMESTAMP: what is about work that came before.
 //!
-//! Such work is complete already, and there are no caches: what is left is what they write, and interrupts.
+//! Such work is complete already: what is left is what they do to caches, what they write, and interrupts. Of caches
+//! there is at most L2, and all of it is acted on, whatever the range.
 
 use super::{Context, Next, Operation};
 use crate::cp::hqd::Halt;
@@ -27,6 +28,10 @@ impl Operation for ReleaseMem {
             return Err(at.not_modelled("this event"));
         }
         at.end_of_pipe_event()?;
+        at.hqd.act_on_cache(
+            self.tc_wb_action_ena || self.tc_action_ena || self.gl2_wb,
+            self.tc_action_ena || self.gl2_inv,
+        );
         match self.dst_sel {
             ReleaseDestination::MEMORY_CONTROLLER | ReleaseDestination::TC_L2 => {}
             _ => return Err(at.not_modelled("this destination")),
@@ -81,26 +86,31 @@ impl Operation for EventWrite {
     fn execute(&self, at: &mut Context<'_>) -> Result<Next, Halt> {
         match (self.event_type, self.event_index) {
             (EventType::CS_PARTIAL_FLUSH, EventIndex::CS_PARTIAL_FLUSH)
-            | (
-                EventType::CACHE_FLUSH
-                | EventType::CACHE_FLUSH_AND_INV_EVENT
-                | EventType::PIPELINESTAT_START
-                | EventType::PIPELINESTAT_STOP,
+            | (EventType::PIPELINESTAT_START | EventType::PIPELINESTAT_STOP, EventIndex::OTHER) => {
+                Ok(Next::Continue)
+            }
+            (
+                event @ (EventType::CACHE_FLUSH | EventType::CACHE_FLUSH_AND_INV_EVENT),
                 EventIndex::OTHER,
-            ) => Ok(Next::Continue),
+            ) => {
+                at.hqd.act_on_cache(true, event == EventType::CACHE_FLUSH_AND_INV_EVENT);
+                Ok(Next::Continue)
+            }
             _ => Err(at.not_modelled("this event")),
         }
     }
 }
 
 impl Operation for AcquireMem {
-    fn execute(&self, _: &mut Context<'_>) -> Result<Next, Halt> {
+    fn execute(&self, at: &mut Context<'_>) -> Result<Next, Halt> {
+        at.hqd.act_on_cache(self.gl2_wb, self.gl2_inv);
         Ok(Next::Continue)
     }
 }
 
 impl Operation for AcquireMemGfx9 {
-    fn execute(&self, _: &mut Context<'_>) -> Result<Next, Halt> {
+    fn execute(&self, at: &mut Context<'_>) -> Result<Next, Halt> {
+        at.hqd.act_on_cache(self.tc_wb_action_ena, self.tc_action_ena);
         Ok(Next::Continue)
     }
 }

@@ -115,4 +115,11 @@ macro_rules! nothing_to_do {
     };
 }
 
-nothing_to_do! { Nop, NopHeader, HdpFlush, PrimeUtcl2 }
+nothing_to_do! { Nop, NopHeader, PrimeUtcl2 }
+
+impl Operation for HdpFlush {
+    fn execute(&self, at: &mut Context<'_>) -> Result<Next, Halt> {
+        at.hqd.flush_host_writes();
+        Ok(Next::Continue)
+    }
+}

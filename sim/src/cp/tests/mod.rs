@@ -1,5 +1,6 @@
 //! Queues over hand-placed memory and a host that records.
 
+mod caches;
 mod control;
 mod dispatch;
 mod doorbells;
@@ -8,7 +9,7 @@ mod packets;
 mod pm4;
 
 use super::{Host, QueueConfiguration, QueueFault, QueueKind, RingProcessor, TrapHandler};
-use crate::memory::{AddressSpace, Backing, MemoryFault, Permissions, View};
+use crate::memory::{AddressSpace, Backing, MemoryFault, MemoryType, Permissions, View};
 use crate::profile::Gpu;
 use crate::shader::WaveInterrupt;
 use aql::descriptor::{Properties, Rsrc1Gfx10, Rsrc2};
@@ -166,6 +167,8 @@ struct Rig {
     gpu: Arc<Gpu>,
     space: Arc<AddressSpace>,
     doorbells: Arc<Backing>,
+    /// What the host sees of the data.
+    data: Arc<Backing>,
     host: Arc<Recorder>,
     trap_handler: Arc<TrapHandler>,
     written: [AtomicU64; QUEUES as usize],
@@ -192,7 +195,11 @@ impl Rig {
     }
 
     fn of(gpu: Gpu) -> Rig {
-        let space = Arc::new(AddressSpace::new());
+        Rig::within(Arc::new(AddressSpace::new()), gpu)
+    }
+
+    /// In an empty address space. The data is mapped as cached.
+    fn within(space: Arc<AddressSpace>, gpu: Gpu) -> Rig {
         let data = Permissions::READ | Permissions::WRITE;
         let map = |address, permissions| {
             let backing = Arc::new(Backing::zeroed(4096));
@@ -202,14 +209,17 @@ impl Rig {
             map(RING + queue * NEXT_QUEUE, data);
             map(QUEUE + queue * NEXT_QUEUE, data);
         }
-        for address in [SIGNALS, MAILBOXES, DATA] {
+        for address in [SIGNALS, MAILBOXES] {
             map(address, data);
         }
+        let backing = Arc::new(Backing::zeroed(4096));
+        assert!(space.map_as(MemoryType::Cached, (DATA, 4096), backing.clone(), 0, data));
         map(CODE, Permissions::all());
         let rig = Rig {
             gpu: Arc::new(gpu),
             space,
             doorbells: Arc::new(Backing::zeroed(4096)),
+            data: backing,
             host: Arc::default(),
             trap_handler: Arc::default(),
             written: Default::default(),

@@ -1,5 +1,6 @@
 //! SDMA queues over hand-placed memory and a host that records.
 
+mod caches;
 mod change;
 mod control;
 mod copy;
@@ -127,7 +128,11 @@ impl Rig {
 
     /// Of a queue that has processed so many bytes.
     fn at(version: Version, first: u64) -> Rig {
-        let space = Arc::new(AddressSpace::new());
+        Rig::within(Arc::new(AddressSpace::new()), version, first)
+    }
+
+    /// In an empty address space.
+    fn within(space: Arc<AddressSpace>, version: Version, first: u64) -> Rig {
         let map = |address, bytes, permissions| {
             let backing = Arc::new(Backing::zeroed(bytes));
             assert!(space.map(address, bytes, backing, 0, permissions));

@@ -1,6 +1,7 @@
 //! Queues of PM4 packets. Packets are dwords as AMD's public headers lay them out and as tinygrad, kfdtest and Linux
 //! write them.
 
+mod caches;
 mod clients;
 mod conditions;
 mod dispatch;
