@@ -56,3 +56,5 @@ pub use clock::{Clock, ManualClock};
 pub use count::Objects;
 pub use description::Condition;
 pub use machine::{Builder, Machine, MachineError};
+pub use memory::Caches;
+pub use modes::Ordering;

@@ -15,7 +15,7 @@ use crate::cp::PacketListener;
 use crate::description::Condition;
 use crate::fault::{Injector, Plan};
 use crate::memory::{AddressSpace, Backing, Caches, L2};
-use crate::modes;
+use crate::modes::{self, Ordering as Order};
 use crate::profile::{self, Board, ContextSave, Gpu, Host, Kernel, Link};
 use crate::shader::{Checks, Counts, Finding, Inspection, KernelAt, Trace};
 use selvedge_sys::Errno;
@@ -87,6 +87,7 @@ pub struct Builder {
     inspection: Inspection,
     keeper: Option<PathBuf>,
     caches: Caches,
+    ordering: Order,
 }
 
 /// A GPU board in its slot.
@@ -240,6 +241,14 @@ impl Builder {
         self
     }
 
+    /// In what order is done what hardware may do in any. The same number gives the same order where the host's threads
+    /// do not come between: of one queue's packets that are submitted before its doorbell is rung.
+    #[must_use]
+    pub fn ordering(mut self, ordering: Order) -> Builder {
+        self.ordering = ordering;
+        self
+    }
+
     /// The machine shares its board with those of other processes of the host: memory, ids, hardware queues, resets. Their
     /// [`Keeper`], made of the same description, listens at this socket.
     #[must_use]
@@ -336,6 +345,7 @@ impl Builder {
             next_pid: AtomicU32::new(FIRST_PID),
             refusals: Mutex::default(),
             inspection: Arc::new(self.inspection),
+            ordering: self.ordering,
             findings: Mutex::default(),
             counts: Mutex::default(),
         }));
@@ -377,6 +387,7 @@ impl Machine {
             inspection: Inspection::asked_for().clone(),
             keeper: None,
             caches: modes::caches(),
+            ordering: modes::ordering(),
         }
     }
 
@@ -520,6 +531,7 @@ pub(crate) struct Shared {
     next_pid: AtomicU32,
     refusals: Mutex<Vec<String>>,
     pub(crate) inspection: Arc<Inspection>,
+    pub(crate) ordering: Order,
     findings: Mutex<Vec<Finding>>,
     counts: Mutex<BTreeMap<KernelAt, Counts>>,
 }

@@ -207,7 +207,9 @@ fn bad_code_stops_its_queue_only() {
         let other = device.stream().unwrap();
         let traps = load(&device, "trap").unwrap();
         let stream = device.stream().unwrap();
-        let reached = device.allocate_from(&[0u32]).unwrap();
+        // Nothing is released for a kernel that does not end.
+        let reached = device.allocate(4, Placement::Coherent).unwrap();
+        reached.upload(&[0u32]).unwrap();
         let submission = launch(&stream, &traps, kernel, (1, 1), &[(&reached).into()]).unwrap();
         let error = submission.wait(LONG).unwrap_err();
         let Error::StreamLost(fault) = &error else { panic!("{error}") };

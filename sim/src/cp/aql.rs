@@ -3,14 +3,17 @@
 use super::dispatch::{Dispatch, Surroundings};
 use super::error::QueueError;
 use super::hqd::{Backoff, Halt, Hqd, Processor, read_words};
+use super::overlap::Held;
 use super::taken::PacketFormat;
 use super::{pm4, signal};
-use crate::memory::MemoryFault;
+use crate::memory::{MemoryFault, Path, View};
 use crate::shader::Xccs;
 use aql::header::{FenceScope, PacketType};
 use aql::vendor::Format;
 use aql::{BarrierValue, Generation, Header, KernelDispatch, Packet, Pm4Indirect};
 use aql::{PACKET_BYTES, PACKET_WORDS, queue};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
@@ -20,23 +23,70 @@ pub(super) struct Aql {
     hqd: Hqd,
     /// Packets that the doorbell has told of.
     submitted: u64,
+    slots: Slots,
     /// Where workgroups run.
     xccs: Xccs,
     /// What runs indirect buffers, on each XCC.
     pm4: Vec<pm4::Engine>,
 }
 
+/// The slots of the ring, as the processor frees them.
+#[derive(Debug)]
+struct Slots {
+    ring: (u64, u32),
+    read_pointer: u64,
+    /// The first packet that is not complete.
+    read: u64,
+    /// Later ones that are.
+    complete: BTreeSet<u64>,
+}
+
+impl Slots {
+    /// Address of a packet's slot.
+    fn address(&self, packet: u64) -> u64 {
+        let (base, bytes) = self.ring;
+        base.wrapping_add(
+            packet.wrapping_mul(PACKET_BYTES as u64) & u64::from(bytes.saturating_sub(1)),
+        )
+    }
+
+    /// Whether there is a slot of its own for a packet: those up to it may all be incomplete.
+    fn has(&self, packet: u64) -> bool {
+        packet.wrapping_sub(self.read) < u64::from(self.ring.1) / PACKET_BYTES as u64
+    }
+
+    /// Frees a packet's slot. The read pointer goes past packets in their order, whatever the order of their ends.
+    fn free(&mut self, memory: &mut View, packet: u64) -> Result<(), MemoryFault> {
+        fence(Ordering::Release);
+        memory.write_u16(self.address(packet), Header::INVALID.into_bits())?;
+        self.complete.insert(packet);
+        while self.complete.remove(&self.read) {
+            self.read = self.read.wrapping_add(1);
+        }
+        memory.release_u64(self.read_pointer, self.read)
+    }
+}
+
 impl Processor for Aql {
     fn step(&mut self) -> Result<(), Halt> {
         let words = self.fetch()?;
         self.hqd.taken(PacketFormat::Aql, self.slot(), &words, true);
-        let start = self.hqd.host.clock();
         let packet = Packet::decode(&words);
-        let Header { acquire, release, .. } = packet.header();
+        let Header { acquire, release, barrier, packet_type, .. } = packet.header();
+        let overtakes = matches!(
+            packet_type,
+            PacketType::KERNEL_DISPATCH | PacketType::BARRIER_AND | PacketType::BARRIER_OR
+        );
+        if barrier || !overtakes {
+            self.drain()?;
+        }
+        let start = self.hqd.host.clock();
         let completion_signal = match packet {
             Packet::KernelDispatch(packet) => {
-                self.acquire(acquire);
-                self.dispatch(&packet)?;
+                if self.dispatch(&packet, acquire, release)? {
+                    self.hqd.packet = self.hqd.packet.wrapping_add(1);
+                    return Ok(());
+                }
                 packet.completion_signal
             }
             Packet::BarrierAnd(packet) => {
@@ -67,8 +117,7 @@ impl Processor for Aql {
                 return Err(error(packet.to_string()).into());
             }
         };
-        // Between agents of the system only: those of one GPU have its L2 in common.
-        self.hqd.act_on_cache(release.0 >= FenceScope::SYSTEM.0, false);
+        self.hqd.act_on_cache(reaches_the_system(release), false);
         self.retire(completion_signal, start)
     }
 
@@ -93,19 +142,30 @@ impl Processor for Aql {
     }
 }
 
+/// Whether a fence is one between agents of the system; those of one GPU have its L2 in common.
+fn reaches_the_system(scope: FenceScope) -> bool {
+    scope.0 >= FenceScope::SYSTEM.0
+}
+
 impl Aql {
     /// Of a queue whose first packet has this index.
     pub(super) fn new(first: u64, mut hqd: Hqd) -> Aql {
         hqd.packet = first;
         let xccs = Xccs { count: hqd.gpu.xccs, first: hqd.configuration.xcc, only: None };
         let pm4 = pm4::Engine::of_all(hqd.gpu.gfx_target_version, xccs);
-        Aql { hqd, submitted: first, xccs, pm4 }
+        let slots = Slots {
+            ring: hqd.configuration.ring,
+            read_pointer: hqd.configuration.read_pointer,
+            read: first,
+            complete: BTreeSet::new(),
+        };
+        Aql { hqd, submitted: first, slots, xccs, pm4 }
     }
 
     /// A packet's acquire fence: of a barrier, behind what it waits for (HSA Platform System Architecture
     /// Specification 1.2, 2.9.1).
     fn acquire(&self, scope: FenceScope) {
-        self.hqd.act_on_cache(false, scope.0 >= FenceScope::SYSTEM.0);
+        self.hqd.act_on_cache(false, reaches_the_system(scope));
     }
 
     /// The next packet, once the doorbell has told of it and its header is valid.
@@ -116,15 +176,21 @@ impl Aql {
             if self.hqd.packet == self.submitted {
                 self.look_at_doorbell()?;
             }
-            if self.hqd.packet != self.submitted {
-                // The driver may give the queue another ring whenever it rests.
+            // The driver may give the queue another ring whenever it rests.
+            self.slots.ring = self.hqd.configuration.ring;
+            if self.hqd.packet != self.submitted && self.slots.has(self.hqd.packet) {
                 let address = self.slot();
                 let head = self.hqd.memory.acquire_u32(address)?;
                 if Header::from_word(head).packet_type != PacketType::INVALID {
                     let mut words = [head; PACKET_WORDS];
                     read_words(&mut self.hqd.memory, address.wrapping_add(4), &mut words[1..])?;
+                    self.hqd.disorder.is_busy();
                     return Ok(words);
                 }
+            }
+            let any = !self.hqd.held.is_empty();
+            if self.hqd.disorder.gives_up(any) {
+                self.drain()?;
             }
             self.hqd.rest(backoff.next())?;
         }
@@ -132,10 +198,7 @@ impl Aql {
 
     /// Address of the slot of the next packet.
     fn slot(&self) -> u64 {
-        let (base, bytes) = self.hqd.configuration.ring;
-        base.wrapping_add(
-            self.hqd.packet.wrapping_mul(PACKET_BYTES as u64) & u64::from(bytes.saturating_sub(1)),
-        )
+        self.slots.address(self.hqd.packet)
     }
 
     /// A doorbell is the index of the last packet of its producer. Of several producers, the one
@@ -158,17 +221,38 @@ impl Aql {
     fn retire(&mut self, completion_signal: u64, start: u64) -> Result<(), Halt> {
         let end = self.hqd.host.clock();
         self.hqd.rest(Duration::ZERO)?;
-        let properties = self.queue()?.wrapping_add(queue::offset::QUEUE_PROPERTIES);
-        let properties = self.hqd.memory.read_u32(properties)?;
-        let profiling = queue::Properties::from_bits(properties).enable_profiling();
-        fence(Ordering::Release);
-        self.hqd.memory.write_u16(self.slot(), Header::INVALID.into_bits())?;
-        self.hqd.packet = self.hqd.packet.wrapping_add(1);
-        self.hqd.memory.release_u64(self.hqd.configuration.read_pointer, self.hqd.packet)?;
+        let timestamps = self.is_profiled()?.then_some((start, end));
+        let packet = self.hqd.packet;
+        self.hqd.packet = packet.wrapping_add(1);
+        self.slots.free(&mut self.hqd.memory, packet)?;
         self.hqd.count_packet();
-        let timestamps = profiling.then_some((start, end));
         signal::complete(&mut self.hqd.memory, &*self.hqd.host, completion_signal, timestamps)?;
         Ok(())
+    }
+
+    /// Whether completion signals get times.
+    fn is_profiled(&mut self) -> Result<bool, MemoryFault> {
+        let properties = self.queue()?.wrapping_add(queue::offset::QUEUE_PROPERTIES);
+        let properties = self.hqd.memory.read_u32(properties)?;
+        Ok(queue::Properties::from_bits(properties).enable_profiling())
+    }
+
+    /// Does what was held back, and frees its slots and tells of its completion as it ends.
+    fn drain(&mut self) -> Result<(), Halt> {
+        if self.hqd.held.is_empty() {
+            return Ok(());
+        }
+        let is_profiled = self.is_profiled()?;
+        let mut memory = View::on(Path::Both, Arc::clone(self.hqd.memory.space()));
+        let (host, slots) = (Arc::clone(&self.hqd.host), &mut self.slots);
+        let counter = self.hqd.counter();
+        self.hqd.drain_with(|held, start| {
+            let timestamps = is_profiled.then(|| (start, host.clock()));
+            slots.free(&mut memory, held.packet)?;
+            counter.count_packet();
+            signal::complete(&mut memory, &*host, held.signal, timestamps)?;
+            Ok(())
+        })
     }
 
     /// Address of the queue's `amd_queue_t`.
@@ -180,7 +264,13 @@ impl Aql {
         Ok(read_id.wrapping_sub(offset.into()))
     }
 
-    fn dispatch(&mut self, packet: &KernelDispatch) -> Result<(), Halt> {
+    /// Runs a kernel, or holds it back: then says so.
+    fn dispatch(
+        &mut self,
+        packet: &KernelDispatch,
+        acquire: FenceScope,
+        release: FenceScope,
+    ) -> Result<bool, Halt> {
         let queue = self.queue()?;
         let surroundings = Surroundings {
             gpu: &self.hqd.gpu,
@@ -191,8 +281,25 @@ impl Aql {
             xccs: self.xccs,
         };
         let memory = &mut self.hqd.memory;
-        let launch = Dispatch::new(packet, &surroundings, memory)?.launch(memory)?;
-        self.hqd.dispatch(&launch)
+        let launch = Dispatch::new(packet, &surroundings, memory)
+            .and_then(|dispatch| Ok(dispatch.launch(memory)?));
+        let launch = match launch {
+            Ok(launch) => launch,
+            Err(halt) => {
+                self.drain()?;
+                return Err(halt);
+            }
+        };
+        if self.hqd.holds(&launch) {
+            let fences = [acquire, release].map(reaches_the_system);
+            let (packet, signal) = (self.hqd.packet, packet.completion_signal);
+            self.hqd.hold(Held { launch, packet, fences, signal });
+            return Ok(true);
+        }
+        self.drain()?;
+        self.acquire(acquire);
+        self.hqd.dispatch(&launch)?;
+        Ok(false)
     }
 
     fn indirect_buffer(&mut self, packet: &Pm4Indirect) -> Result<(), Halt> {
@@ -203,7 +310,7 @@ impl Aql {
         let buffer = pm4::Buffer { address: packet.address, dwords: packet.size };
         let hqd = &mut self.hqd;
         let run = self.pm4.iter_mut().try_for_each(|engine| pm4::run(engine, hqd, buffer));
-        run.map_err(|halt| match halt {
+        run.and_then(|()| self.hqd.drain()).map_err(|halt| match halt {
             Halt::Queue(error @ QueueError::Pm4Packet { .. }) => {
                 QueueError::VendorPacket(error.to_string()).into()
             }
@@ -214,7 +321,7 @@ impl Aql {
     /// Waits for all of the signals, or for any.
     fn barrier(&mut self, signals: [u64; 5], any: bool) -> Result<(), Halt> {
         let signals = signals.into_iter().filter(|&signal| signal != 0);
-        self.hqd.wait(|memory| {
+        let satisfied = |memory: &mut View| -> Result<bool, Halt> {
             let mut satisfied = 0;
             for signal in signals.clone() {
                 if signal::value(memory, signal)? == 0 {
@@ -223,7 +330,12 @@ impl Aql {
             }
             let all = signals.clone().count();
             Ok(satisfied == all || any && satisfied > 0)
-        })
+        };
+        if !satisfied(&mut self.hqd.memory)? {
+            // What it waits for may come of it.
+            self.drain()?;
+        }
+        self.hqd.wait(satisfied)
     }
 
     fn barrier_value(&mut self, packet: &BarrierValue) -> Result<(), Halt> {

@@ -1,6 +1,7 @@
 //! A hardware queue: what processors of packets of every kind have in common.
 
 use super::error::{QueueError, QueueFault};
+use super::overlap::{Disorder, Held};
 use super::queue::{Control, NEVER_RUNG, Stopped};
 use super::taken::{PacketFormat, PacketListener, TakenPacket};
 use super::{Host, QueueConfiguration, QueueKind};
@@ -140,6 +141,9 @@ pub(crate) struct Hqd {
     listeners: Vec<Arc<dyn PacketListener>>,
     /// What findings and faults call the packet that is being processed: its index, or its place in the stream.
     pub(crate) packet: u64,
+    pub(crate) disorder: Disorder,
+    /// Dispatches that are held back.
+    pub(super) held: Vec<Held>,
     /// The doorbell's last value.
     rung: u64,
     /// Address of the first instruction of the last dispatch's kernel.
@@ -165,12 +169,15 @@ impl Hqd {
             // Some of what the processors access goes through L2 and some does not, by packet, field and firmware.
             QueueKind::Aql | QueueKind::Pm4 => Path::Both,
         };
+        let disorder = Disorder::new(host.ordering(), configuration.id);
         Hqd {
             gpu,
+            disorder,
             configuration,
             memory: View::on(path, Arc::clone(&space)),
             instructions: InstructionCache::default(),
             listeners: host.inspection().listeners(),
+            held: Vec::new(),
             space,
             host,
             control,
@@ -198,6 +205,16 @@ impl Hqd {
             self.configuration.ring = ring;
         }
         Ok(())
+    }
+
+    /// What counts packets.
+    pub(super) fn counter(&self) -> Arc<Control> {
+        Arc::clone(&self.control)
+    }
+
+    /// Ends the queue's waves and, at its next rest, the queue.
+    pub(super) fn stop(&self) {
+        self.control.stop();
     }
 
     /// Waits until memory says so.
@@ -251,9 +268,14 @@ impl Hqd {
     /// Runs a kernel to its end.
     pub(super) fn dispatch(&mut self, launch: &Launch) -> Result<(), Halt> {
         self.kernel = launch.program;
+        self.execute(launch)
+    }
+
+    /// The same beside others.
+    pub(super) fn execute(&self, launch: &Launch) -> Result<(), Halt> {
         let inspection = self.host.inspection();
         let statistics =
-            shader::run(&self.gpu, launch, &self.space, &self.instructions, &*self, &inspection);
+            shader::run(&self.gpu, launch, &self.space, &self.instructions, self, &inspection);
         let statistics = statistics.map_err(wave_fault)?;
         self.control.count_dispatch(statistics);
         Ok(())

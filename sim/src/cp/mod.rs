@@ -8,6 +8,7 @@
 //! - `dispatch`: from a kernel dispatch packet to the shader's registers, with the checks on the
 //!   way.
 //! - `launch`: what launches have in common.
+//! - `overlap`: what goes on while later packets are processed, in the ordering mode.
 //! - `register_file`: how many registers a workgroup can have.
 //! - `thread`: what every queue's thread starts and ends with.
 //! - `signal`: completion, time stamps, interrupts.
@@ -18,10 +19,10 @@
 //!
 //! # What it does not model
 //! - **Packets overlap on hardware** unless their barrier bit is set; here each packet is complete
-//!   before the next one starts. A kernel that waits for a later packet of its own queue therefore
-//!   never ends here. Queues run side by side.
+//!   before the next one starts, unless the machine's ordering mode says otherwise. A kernel that waits for a later
+//!   packet of its own queue therefore never ends here. Queues run side by side.
 //! - Of PM4, what its own module names.
-//! - There are no caches, so fences only order memory accesses.
+//! - Fences act on L2 alone, and only where it keeps copies; beyond that they only order memory accesses.
 //! - Waves are not saved to memory: those of a queue that is stopped for a while stand still, and go on where they were.
 //! - Alternate scratch (`amd_queue_v2_t`) is ignored, as firmware without asynchronous reclaim
 //!   does.
@@ -31,6 +32,7 @@ mod dispatch;
 mod error;
 mod hqd;
 mod launch;
+mod overlap;
 mod pm4;
 mod queue;
 mod register_file;
@@ -50,6 +52,7 @@ pub use taken::{PacketFormat, PacketListener, TakenPacket};
 pub(crate) use thread::quiet_thread;
 
 use crate::memory::{Backing, MemoryFault};
+use crate::modes::Ordering;
 use crate::sdma::Engine;
 use crate::shader::{Counts, Finding, Inspection, KernelAt, WaveInterrupt};
 use std::fmt::Debug;
@@ -76,6 +79,10 @@ pub trait Host: Send + Sync + Debug {
     /// What looks at the queue's waves.
     fn inspection(&self) -> Arc<Inspection> {
         Arc::default()
+    }
+    /// In what order the queue does what may be done in any.
+    fn ordering(&self) -> Ordering {
+        Ordering::InOrder
     }
     /// The watchdog or a check has found something.
     fn found(&self, finding: Finding) {

@@ -90,7 +90,7 @@ impl Control {
         self.stop.load(Ordering::Acquire)
     }
 
-    fn stop(&self) {
+    pub(super) fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         // Whoever is about to wait has looked at the flag under the lock, or will.
         drop(self.lock());

@@ -13,6 +13,22 @@ use std::time::Duration;
 /// `sdma_v6_0.c`, `sdma_v6_0_ring_emit_ib` and `sdma_v6_0_ring_pad_ib`, and their like; tinygrad, `_submit`).
 const INDIRECT_BYTES: u64 = 32;
 
+/// Packets that are held back at most.
+const MOST: usize = 16;
+
+/// Whether a packet may go on while later ones are processed.
+fn may_overlap(name: &str) -> bool {
+    matches!(
+        name,
+        "COPY_LINEAR"
+            | "COPY_LINEAR.meta"
+            | "COPY_BROADCAST_LINEAR"
+            | "COPY_LINEAR_SUBWIN"
+            | "CONSTANT_FILL"
+            | "WRITE_UNTILED"
+    )
+}
+
 /// A packet that is none.
 pub(super) fn malformed(problem: impl Display) -> Halt {
     QueueError::SdmaPacket(problem.to_string()).into()
@@ -36,6 +52,7 @@ impl Sdma {
         let version = self.engine.version;
         let (format, in_ring) = (PacketFormat::Sdma(version), *stream == Stream::Ring);
         let Some(layout) = layout(version, header) else {
+            self.drain()?;
             self.hqd.taken(format, address, &words, in_ring);
             return Err(malformed(format!("header {header:#010x} at {address:#x}")));
         };
@@ -51,6 +68,14 @@ impl Sdma {
         }
         self.fetch(*stream, &mut words, length)?;
         self.hqd.taken(format, address, &words, in_ring);
+        if may_overlap(layout.name) {
+            if self.held.len() < MOST && self.hqd.disorder.holds() {
+                self.held.push((address, words));
+                return self.advance(stream, length);
+            }
+        } else if layout.name != "INDIRECT" {
+            self.drain()?;
+        }
         let skipped = match self.execute(layout, &words, *stream) {
             Err(Halt::Queue(QueueError::SdmaPacket(problem))) if self.place == address => {
                 return Err(malformed(format!("{problem}: {} at {address:#x}", shown(&words))));
@@ -58,6 +83,23 @@ impl Sdma {
             done => done?,
         };
         self.advance(stream, length + skipped)
+    }
+
+    /// Does what was held back.
+    pub(super) fn drain(&mut self) -> Result<(), Halt> {
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        let mut held = std::mem::take(&mut self.held);
+        self.hqd.disorder.arrange(&mut held);
+        for (address, words) in held {
+            self.place = address;
+            // It has been one already.
+            if let Some(layout) = layout(self.engine.version, words[0]) {
+                self.execute(layout, &words, Stream::Ring)?;
+            }
+        }
+        Ok(())
     }
 
     /// Does what a packet says; returns how many dwords behind it are skipped.

@@ -26,8 +26,9 @@
 //! # Order
 //! On hardware copies, fills and writes of a queue may overlap each other; FENCE and ATOMIC are known to come after what
 //! is before them (ROCr, `amd_blit_sdma.cpp`, at `sync_command_size`; Linux's `emit_pipeline_sync` polls the fence).
-//! Here each packet is complete before the next one starts, and bytes are copied from the first to the last, a page's
-//! length at a time: a copy onto itself gives what it gives. Queues run side by side, also those of one engine, which on
+//! Here each packet is complete before the next one starts, unless the machine's ordering mode says otherwise: then copies,
+//! fills and writes are done later, in any order, before the next packet of another kind. Bytes are copied from the first
+//! to the last, a page's length at a time: a copy onto itself gives what it gives. Queues run side by side, also those of one engine, which on
 //! hardware take turns.
 //!
 //! # Errors
@@ -41,7 +42,8 @@
 //!   (`sdma_v4_0_process_srbm_write_irq`) and seems to be dropped: programs that met it went on (ROCm's issue 1507).
 //!
 //! # What it does not model
-//! - There are no caches: cache policies, memory types, GCR and the HDP flush change nothing.
+//! - Caches, but for an L2 that keeps copies: on that GCR acts as a whole, whatever the range. Cache policies and memory
+//!   types change nothing.
 //! - Encrypted, compressed, tiled and physical memory, registers, indirect buffers in indirect buffers: refused.
 //! - Shortest submissions and double polls that engines of 4.0 need ([`Limits`](::sdma::limits::Limits)).
 //! - The counter of activity that firmware keeps behind the read pointer (`read_sdma_queue_counter` of
@@ -93,6 +95,8 @@ pub(crate) struct Sdma {
     /// What is added to the GPU's counter to have the engine's own, which TIMESTAMP_SET sets. In what unit that one
     /// counts is not published; here both do in the same.
     counter: u64,
+    /// Copies, fills and writes that are held back: places and dwords.
+    held: Vec<(u64, Vec<u32>)>,
 }
 
 impl Processor for Sdma {
@@ -112,6 +116,6 @@ impl Sdma {
     /// Of a queue whose read pointer is at `first`.
     pub(crate) fn new(engine: Engine, first: u64, mut hqd: Hqd) -> Sdma {
         hqd.packet = first;
-        Sdma { pointers: Pointers::at(first), place: 0, engine, hqd, counter: 0 }
+        Sdma { pointers: Pointers::at(first), place: 0, engine, hqd, counter: 0, held: Vec::new() }
     }
 }

@@ -107,9 +107,14 @@ impl Sdma {
         self.hqd.rest(Duration::ZERO)?;
         while self.pointers.written.wrapping_sub(self.hqd.packet) < bytes {
             if !self.look()? {
+                let any = !self.held.is_empty();
+                if self.hqd.disorder.gives_up(any) {
+                    self.drain()?;
+                }
                 self.hqd.rest(backoff.next())?;
             }
         }
+        self.hqd.disorder.is_busy();
         Ok(())
     }
 

@@ -101,6 +101,11 @@ impl Inspection {
         trace.into_iter().chain(self.packets.clone()).collect()
     }
 
+    /// Whether anything is looked at.
+    pub(crate) fn is_any(&self) -> bool {
+        self.looks() || self.watchdog.is_some()
+    }
+
     /// Whether every instruction is looked at.
     pub(super) fn looks(&self) -> bool {
         self.trace.is_some() || self.checks.any() || self.counts

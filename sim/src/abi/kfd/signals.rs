@@ -7,6 +7,7 @@ use crate::abi::user;
 use crate::cp::{Host, RingProcessor};
 use crate::machine::{Machine, Shared};
 use crate::memory::MemoryFault;
+use crate::modes::Ordering as Order;
 use crate::shader::{ComputeUnit, Counts, Finding, Inspection, KernelAt, WaveInterrupt};
 use kfd::uapi::ContextSaveAreaHeader;
 use selvedge_sys::Errno;
@@ -305,6 +306,10 @@ impl Host for GpuInterrupts {
 
     fn inspection(&self) -> Arc<Inspection> {
         self.signals.machine.inspection.clone()
+    }
+
+    fn ordering(&self) -> Order {
+        self.signals.machine.ordering
     }
 
     fn found(&self, finding: Finding) {

@@ -8,6 +8,7 @@ use super::{Context, Next, Operation};
 use crate::cp::error::QueueError;
 use crate::cp::hqd::{Halt, read_words};
 use crate::cp::launch::{self, MAX_WORKGROUP, PRIVATE_APERTURE_HI, SHARED_APERTURE_HI, UNSET};
+use crate::cp::overlap::Held;
 use crate::profile::Gpu;
 use crate::shader::{Launch, Xccs};
 use ::pm4::Generation;
@@ -78,7 +79,13 @@ impl Context<'_> {
             Err(Refusal::Stuck(error)) => return Err(Halt::Stuck(error)),
         };
         launch.trap_handler = self.hqd.configuration.trap_handler.get();
-        self.hqd.dispatch(&launch)?;
+        if self.hqd.holds(&launch) {
+            let packet = self.hqd.packet;
+            self.hqd.hold(Held { launch, packet, fences: [false; 2], signal: 0 });
+        } else {
+            self.hqd.drain()?;
+            self.hqd.dispatch(&launch)?;
+        }
         Ok(Next::Continue)
     }
 }

@@ -10,7 +10,8 @@
 //!
 //! # What it does not model
 //! - Everything is complete before the next packet: shaders, writes, cache operations. On hardware only what waits
-//!   (RELEASE_MEM, CS_PARTIAL_FLUSH, write confirmation) keeps the next packet from overtaking.
+//!   (RELEASE_MEM, CS_PARTIAL_FLUSH, write confirmation) keeps the next packet from overtaking. In the machine's ordering
+//!   mode packets do overtake dispatches.
 //! - Performance counters, thread traces, pipeline statistics, GDS, task and mesh shaders, the scheduler's packets and
 //!   whatever else a layout is known of: refused, with a message that names it.
 //! - Several XCCs at once: a buffer of an AQL queue is executed by one after the other, so that one which waits for a later one is

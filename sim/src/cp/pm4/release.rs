@@ -1,6 +1,6 @@
 //! RELEASE_MEM, EVENT_WRITE, ACQUIRE_MEM, TIMESTAMP: what is about work that came before.
 //!
-//! Such work is complete already: what is left is what they do to caches, what they write, and interrupts. Of caches
+//! Such work is complete already, or in the ordering mode done now by those that wait for it: what is left is what they do to caches, what they write, and interrupts. Of caches
 //! there is at most L2, and all of it is acted on, whatever the range.
 
 use super::{Context, Next, Operation};
@@ -28,6 +28,7 @@ impl Operation for ReleaseMem {
             return Err(at.not_modelled("this event"));
         }
         at.end_of_pipe_event()?;
+        at.hqd.drain()?;
         at.hqd.act_on_cache(
             self.tc_wb_action_ena || self.tc_action_ena || self.gl2_wb,
             self.tc_action_ena || self.gl2_inv,
@@ -85,8 +86,11 @@ impl Context<'_> {
 impl Operation for EventWrite {
     fn execute(&self, at: &mut Context<'_>) -> Result<Next, Halt> {
         match (self.event_type, self.event_index) {
-            (EventType::CS_PARTIAL_FLUSH, EventIndex::CS_PARTIAL_FLUSH)
-            | (EventType::PIPELINESTAT_START | EventType::PIPELINESTAT_STOP, EventIndex::OTHER) => {
+            (EventType::CS_PARTIAL_FLUSH, EventIndex::CS_PARTIAL_FLUSH) => {
+                at.hqd.drain()?;
+                Ok(Next::Continue)
+            }
+            (EventType::PIPELINESTAT_START | EventType::PIPELINESTAT_STOP, EventIndex::OTHER) => {
                 Ok(Next::Continue)
             }
             (

@@ -91,9 +91,16 @@ impl Pm4 {
         while self.pending() < dwords {
             match self.hqd.doorbell() {
                 Some(written) => self.written = written,
-                None => self.hqd.rest(backoff.next())?,
+                None => {
+                    let any = !self.hqd.held.is_empty();
+                    if self.hqd.disorder.gives_up(any) {
+                        self.hqd.drain()?;
+                    }
+                    self.hqd.rest(backoff.next())?;
+                }
             }
         }
+        self.hqd.disorder.is_busy();
         Ok(())
     }
 

@@ -47,6 +47,8 @@ impl Context<'_> {
             if self.compare(function, value & mask, reference)? {
                 return Ok(Next::Continue);
             }
+            // What it waits for may come of it.
+            self.hqd.drain()?;
             let Xccs { count, only, .. } = self.engine.xccs;
             if only.is_some_and(|xcc| xcc + 1 < count) {
                 return Err(self.not_modelled("XCCs of an AQL queue that wait"));

@@ -5,11 +5,13 @@ mod control;
 mod dispatch;
 mod doorbells;
 mod errors;
+mod order;
 mod packets;
 mod pm4;
 
 use super::{Host, QueueConfiguration, QueueFault, QueueKind, RingProcessor, TrapHandler};
 use crate::memory::{AddressSpace, Backing, MemoryFault, MemoryType, Permissions, View};
+use crate::modes::Ordering as Order;
 use crate::profile::Gpu;
 use crate::shader::WaveInterrupt;
 use aql::descriptor::{Properties, Rsrc1Gfx10, Rsrc2};
@@ -100,6 +102,7 @@ pub(super) struct Recorder {
     /// What was said to be not modelled.
     refused: Mutex<Vec<String>>,
     clock: AtomicU64,
+    ordering: Order,
     /// Looking at the clock panics.
     broken: AtomicBool,
 }
@@ -115,6 +118,10 @@ impl Recorder {
 }
 
 impl Host for Recorder {
+    fn ordering(&self) -> Order {
+        self.ordering
+    }
+
     fn end_of_pipe_interrupt(&self, context_id: u32) {
         self.record(Told::Interrupt(context_id));
     }

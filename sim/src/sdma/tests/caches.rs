@@ -8,7 +8,7 @@ const CACHED: u64 = 0x80_0000;
 
 fn stale(version: Version) -> (Rig, Arc<Backing>) {
     let cache = L2::behind_hdp(Arc::new(Backing::zeroed(4096)));
-    let rig = Rig::within(cache.address_space(), version, 0);
+    let rig = Rig::within(cache.address_space(), version, 0, Order::InOrder);
     let memory = Arc::new(Backing::zeroed(4096));
     let permissions = Permissions::READ | Permissions::WRITE;
     // As a discrete GPU's own memory: what engines write past the cache, no flush of the HDP has to follow.

@@ -6,6 +6,7 @@ mod control;
 mod copy;
 mod coverage;
 mod drivers;
+mod order;
 mod random;
 mod ring;
 mod wait;
@@ -13,6 +14,7 @@ mod wait;
 use super::Engine;
 use crate::cp::{Host, QueueConfiguration, QueueError, QueueFault, QueueKind, RingProcessor};
 use crate::memory::{AddressSpace, Backing, MemoryFault, Permissions, View};
+use crate::modes::Ordering as Order;
 use crate::profile::Gpu;
 use crate::shader::WaveInterrupt;
 use ::sdma::Version;
@@ -55,6 +57,7 @@ struct Recorder {
     told: Mutex<Vec<Told>>,
     refused: Mutex<Vec<String>>,
     clock: AtomicU64,
+    ordering: Order,
     /// The simulator's own error.
     broken: Mutex<Option<String>>,
 }
@@ -66,6 +69,10 @@ impl Recorder {
 }
 
 impl Host for Recorder {
+    fn ordering(&self) -> Order {
+        self.ordering
+    }
+
     fn end_of_pipe_interrupt(&self, context_id: u32) {
         self.told.lock().unwrap().push(Told::Interrupt(context_id));
     }
@@ -128,11 +135,11 @@ impl Rig {
 
     /// Of a queue that has processed so many bytes.
     fn at(version: Version, first: u64) -> Rig {
-        Rig::within(Arc::new(AddressSpace::new()), version, first)
+        Rig::within(Arc::new(AddressSpace::new()), version, first, Order::InOrder)
     }
 
     /// In an empty address space.
-    fn within(space: Arc<AddressSpace>, version: Version, first: u64) -> Rig {
+    fn within(space: Arc<AddressSpace>, version: Version, first: u64, ordering: Order) -> Rig {
         let map = |address, bytes, permissions| {
             let backing = Arc::new(Backing::zeroed(bytes));
             assert!(space.map(address, bytes, backing, 0, permissions));
@@ -148,7 +155,7 @@ impl Rig {
         }
         map(READ_ONLY, 4096, Permissions::READ);
         let doorbells = Arc::new(Backing::zeroed(8192));
-        let host = Arc::<Recorder>::default();
+        let host = Arc::new(Recorder { ordering, ..Recorder::default() });
         let configuration = QueueConfiguration {
             kind: QueueKind::Sdma(Engine { version, number: 1 }),
             process: 0,

@@ -22,7 +22,7 @@ const COUNT: &[u32] = &[
 /// A dispatch, dword by dword as tinygrad writes it on gfx11.5 (pm4/tests/data/packets, sequences.txt, `dispatch`), but
 /// for addresses, sizes and registers.
 #[rustfmt::skip]
-fn dispatch([x, y, z]: [u32; 3], workgroup: [u32; 3], initiator: u32) -> Vec<u32> {
+pub(super) fn dispatch([x, y, z]: [u32; 3], workgroup: [u32; 3], initiator: u32) -> Vec<u32> {
     let code = PROGRAM >> 8;
     vec![
         0xc006_5800, 0, 0xffff_ffff, 0xffff_ffff, 0, 0, 0, 0x3f0,
@@ -41,9 +41,9 @@ fn dispatch([x, y, z]: [u32; 3], workgroup: [u32; 3], initiator: u32) -> Vec<u32
 }
 
 /// COMPUTE_SHADER_EN, FORCE_START_AT_000, CS_W32_EN.
-const TINYGRAD: u32 = 0x8005;
+pub(super) const TINYGRAD: u32 = 0x8005;
 
-fn rig(code: &[u32]) -> Rig {
+pub(super) fn rig(code: &[u32]) -> Rig {
     let rig = Rig::new();
     rig.load(code, |_| ());
     rig.write_u64(DATA, DATA + 256);

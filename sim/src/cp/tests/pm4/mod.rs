@@ -7,6 +7,7 @@ mod conditions;
 mod dispatch;
 mod errors;
 mod memory;
+mod order;
 mod release;
 mod ring;
 mod waits;
