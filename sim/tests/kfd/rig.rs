@@ -249,7 +249,8 @@ impl Rig {
         let cwsr = self.property("cwsr_size").unwrap_or(PAGE);
         let stack = self.property("ctl_stack_size").unwrap_or(PAGE);
         let number = |name| self.property(name).unwrap();
-        let units = number("simd_count") / number("simd_per_cu");
+        let xccs = number("num_xcc");
+        let units = number("simd_count") / number("simd_per_cu") / xccs;
         // kfd_queue.c, `kfd_queue_ctx_save_restore_size`.
         let waves = if number("gfx_target_version") < 100_100 {
             let engines = number("array_count") / number("simd_arrays_per_engine");
@@ -257,7 +258,8 @@ impl Rig {
         } else {
             units * 32
         };
-        let area = (cwsr + (waves * 32).next_multiple_of(64)).next_multiple_of(PAGE);
+        let one = cwsr + (waves * 32).next_multiple_of(64);
+        let area = (one * xccs).next_multiple_of(PAGE);
         let (ring, pointers) = (self.buffer(gtt(), RING_BYTES), self.buffer(gtt(), PAGE));
         let (eop, save_area) = (self.buffer(gtt(), PAGE), self.buffer(gtt(), area));
         for slot in (0..RING_BYTES).step_by(64) {

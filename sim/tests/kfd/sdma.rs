@@ -99,7 +99,7 @@ fn vram() -> AllocMemFlags {
 /// What tinygrad's copy queue does: wait, copy, fence, fence to the mailbox, trap. Through memory of every kind.
 #[test]
 fn copies_fence_and_interrupt() {
-    for name in ["gfx1151", "gfx1100", "gfx1201", "gfx1200", "gfx90a", "gfx906", "gfx1030"] {
+    for name in selvedge_sim::profile::names() {
         let rig = Rig::new(name, 18);
         let slots = rig.buffer(gtt(), 32768);
         let mut args =

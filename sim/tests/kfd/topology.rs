@@ -1,6 +1,6 @@
 //! What sysfs shows.
 
-use crate::rig::{Rig, machine};
+use crate::rig::machine;
 use selvedge_sim::profile::{Board, gfx1151};
 use selvedge_sys::{Errno, System};
 use std::path::Path;

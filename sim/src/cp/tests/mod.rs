@@ -8,6 +8,7 @@ mod errors;
 mod order;
 mod packets;
 mod pm4;
+mod xccs;
 
 use super::{Host, QueueConfiguration, QueueFault, QueueKind, RingProcessor, TrapHandler};
 use crate::memory::{AddressSpace, Backing, MemoryFault, MemoryType, Permissions, View};
