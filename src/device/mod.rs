@@ -221,10 +221,10 @@ fn simulated_system(name: &str) -> Result<Arc<dyn System>, Error> {
     if let Some(system) = running.and_then(|(_, system)| system.upgrade()) {
         return Ok(system);
     }
-    let machine = selvedge_sim::Machine::with_gpu(name).map_err(|error| Error::Unsupported {
-        device: format!("sim:{name}"),
-        reason: error.to_string(),
-    })?;
+    let machine =
+        selvedge_sim::Machine::described(name).and_then(selvedge_sim::Builder::build).map_err(
+            |error| Error::Unsupported { device: format!("sim:{name}"), reason: error.to_string() },
+        )?;
     let system: Arc<dyn System> = machine.process();
     machines.push((name.to_owned(), Arc::downgrade(&system)));
     Ok(system)

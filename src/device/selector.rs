@@ -13,7 +13,7 @@ use std::str::FromStr;
 /// | `uuid:1f3a…` or `GPU-1f3a…` | unique id, in hexadecimal |
 /// | `gfx1151` | the first hardware GPU of that architecture |
 /// | `discrete`, `integrated` | the first hardware GPU with, or without, memory of its own |
-/// | `sim`, `sim:gfx1100` | the simulated machine (feature `sim`); `sim` alone is gfx1151 |
+/// | `sim`, `sim:gfx1100`, `sim:gfx90a,gfx90a`, `sim:gfx1100+small-bar` | the first GPU of a simulated machine (feature `sim`) as docs/SIMRUN.md describes such; `sim` alone is gfx1151 |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selector {
     /// Position in the list of GPUs.
@@ -35,7 +35,7 @@ pub enum Selector {
     Target(String),
     /// Has (true) or lacks (false) memory of its own.
     Discrete(bool),
-    /// A simulated machine with one GPU of this architecture.
+    /// The first GPU of the simulated machine that this line describes.
     Simulated(String),
 }
 
@@ -48,6 +48,17 @@ fn is_target(name: &str) -> bool {
         matches!(digits.len(), 3 | 4)
             && digits.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
     })
+}
+
+/// Whether `text` may describe a simulated machine: architectures and words of lower-case letters and dashes, joined by
+/// commas and plus signs. What there is, the simulator says.
+fn is_machine(text: &str) -> bool {
+    let is_word = |name: &str| {
+        name.starts_with(|first: char| first.is_ascii_lowercase())
+            && !name.starts_with("gfx")
+            && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+    };
+    text.split([',', '+']).all(|name| is_target(name) || is_word(name))
 }
 
 fn parse_pci(text: &str) -> Option<Selector> {
@@ -82,9 +93,10 @@ impl FromStr for Selector {
         if let Some(rest) = text.strip_prefix("sim") {
             return match rest.strip_prefix(':') {
                 None if rest.is_empty() => Ok(Selector::Simulated(DEFAULT_SIMULATED.to_owned())),
-                Some(name) if is_target(name) => Ok(Selector::Simulated(name.to_owned())),
+                Some(machine) if is_machine(machine) => Ok(Selector::Simulated(machine.to_owned())),
                 _ => Err(bad(
-                    "after `sim` comes nothing, or `:` and an architecture as in `sim:gfx1151`",
+                    "after `sim` comes nothing, or `:` and a machine as in `sim:gfx1151` or \
+                     `sim:gfx90a,gfx1100+small-bar`",
                 )),
             };
         }
@@ -157,6 +169,11 @@ mod tests {
             ("integrated", Selector::Discrete(false)),
             ("sim", Selector::Simulated("gfx1151".into())),
             ("sim:gfx1100", Selector::Simulated("gfx1100".into())),
+            ("sim:no-driver", Selector::Simulated("no-driver".into())),
+            (
+                "sim:gfx90a,gfx1100+small-bar",
+                Selector::Simulated("gfx90a,gfx1100+small-bar".into()),
+            ),
         ] {
             assert_eq!(text.parse::<Selector>().unwrap(), selector, "{text}");
             assert_eq!(selector.to_string().parse::<Selector>().unwrap(), selector, "{text}");
@@ -190,6 +207,9 @@ mod tests {
             "sim:",
             "sim:0",
             "sim:gfx11-generic",
+            "sim:gfx1151,",
+            "sim:gfx1151+",
+            "sim:-",
         ] {
             assert!(text.parse::<Selector>().is_err(), "{text:?}");
         }

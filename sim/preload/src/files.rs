@@ -202,6 +202,9 @@ unsafe fn access_at(directory: c_int, path: *const c_char, mode: c_int, flags: c
     };
     let result = match (ask(AT_FDCWD, place.host().as_ptr()), &place) {
         (0, Place::Host(_)) if mode & libc::W_OK != 0 => Err(Errno::EACCES),
+        (0, Place::Device(device)) if mode & !device.permissions.cast_signed() & 7 != 0 => {
+            Err(Errno::EACCES)
+        }
         (0, _) => Ok(0),
         _ => Err(Errno::last()),
     };

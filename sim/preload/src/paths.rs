@@ -9,6 +9,7 @@ use crate::raw;
 use crate::state::{self, settings};
 use std::ffi::{CStr, CString, OsString, c_char, c_int};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Major number of DRM devices (include/drm/drm_file.h, `DRM_MAJOR`).
@@ -55,6 +56,8 @@ pub(crate) struct Device {
     pub(crate) by_link: bool,
     pub(crate) major: u32,
     pub(crate) minor: u32,
+    /// Who may open it: all, or owner and group, which the program is not and is not in.
+    pub(crate) permissions: u32,
 }
 
 impl Place {
@@ -192,5 +195,6 @@ fn device(host: &[u8]) -> Option<Device> {
         by_link,
         major: major.parse().ok()?,
         minor: minor.parse().ok()?,
+        permissions: place.metadata().ok()?.permissions().mode() & 0o777,
     })
 }

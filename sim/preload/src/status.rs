@@ -12,13 +12,13 @@ use libc::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, statx as Statx};
 use selvedge_sys::Errno;
 use std::ffi::{c_char, c_int, c_uint};
 
-/// Type and permissions of a device node.
-const MODE: u32 = libc::S_IFCHR | 0o666;
+/// Permissions of a device node that is open.
+const OPEN: u32 = 0o666;
 
 /// What is asked about.
 enum Subject {
-    /// A device node, by its numbers.
-    Device(u32, u32),
+    /// A device node, by its numbers and permissions.
+    Device(u32, u32, u32),
     /// A place in the machine's folder.
     Place(Place),
     /// The kernel's.
@@ -43,13 +43,14 @@ unsafe fn subject(directory: c_int, path: *const c_char, flags: c_int) -> Subjec
             .then(state::current)
             .flatten()
             .and_then(|state| state.process.device(directory));
-        return device.map_or(Subject::Kernel, |(major, minor)| Subject::Device(major, minor));
+        return device
+            .map_or(Subject::Kernel, |(major, minor)| Subject::Device(major, minor, OPEN));
     }
     // SAFETY: the caller's promise.
     match unsafe { paths::find(directory, path) } {
         // A link is a link, when it is asked about.
         Some(Place::Device(device)) if flags & AT_SYMLINK_NOFOLLOW == 0 || !device.by_link => {
-            Subject::Device(device.major, device.minor)
+            Subject::Device(device.major, device.minor, device.permissions)
         }
         Some(place) => Subject::Place(place),
         None => Subject::Kernel,
@@ -88,7 +89,7 @@ unsafe fn status_at(
             }
             result
         }
-        Subject::Device(major, minor) => {
+        Subject::Device(major, minor, permissions) => {
             log::line(format_args!("stat {directory} = character device {major}:{minor}"));
             if out.is_null() {
                 Err(Errno::EFAULT)
@@ -96,7 +97,7 @@ unsafe fn status_at(
                 // SAFETY: all zeros are a value; `out` is the caller's.
                 unsafe {
                     let mut answer: libc::stat = std::mem::zeroed();
-                    answer.st_mode = MODE;
+                    answer.st_mode = libc::S_IFCHR | permissions;
                     answer.st_nlink = 1;
                     answer.st_blksize = 4096;
                     answer.st_ino = u64::from(major << 8 | minor);
@@ -139,13 +140,13 @@ pub(crate) unsafe extern "C" fn statx(
             _ => Err(Errno::last()),
         },
         Subject::Device(..) if out.is_null() => Err(Errno::EFAULT),
-        Subject::Device(major, minor) => {
+        Subject::Device(major, minor, permissions) => {
             log::line(format_args!("statx {directory} = character device {major}:{minor}"));
             // SAFETY: all zeros are a value; `out` is the caller's.
             unsafe {
                 let mut answer: Statx = std::mem::zeroed();
                 answer.stx_mask = libc::STATX_BASIC_STATS;
-                answer.stx_mode = MODE as u16;
+                answer.stx_mode = (libc::S_IFCHR | permissions) as u16;
                 answer.stx_nlink = 1;
                 answer.stx_blksize = 4096;
                 answer.stx_ino = u64::from(major << 8 | minor);

@@ -159,3 +159,21 @@ fn coreutils_see_the_machine() {
     let output = simrun("gfx90a,gfx1030").args(["ls", "/sys/class/drm"]).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "renderD128\nrenderD129\n");
 }
+
+fn forbidden() {
+    for (path, text) in [(c"/dev/kfd", "/dev/kfd"), (c"/dev/dri/renderD128", "/dev/dri/renderD128")]
+    {
+        assert_eq!(open(path, libc::O_RDWR), Err(EACCES));
+        assert_eq!(fs::metadata(text).unwrap().mode() & 0o777, 0o660);
+        // SAFETY: a C string.
+        let access = |mode| check(unsafe { libc::access(path.as_ptr(), mode) });
+        assert_eq!(access(libc::F_OK), Ok(0));
+        assert_eq!((access(libc::R_OK), access(libc::W_OK)), (Err(EACCES), Err(EACCES)));
+    }
+    assert_eq!(names(NODES), ["0", "1"]);
+}
+
+#[test]
+fn without_permission() {
+    on_machine("gfx1151+no-permission", "files::without_permission", forbidden);
+}
