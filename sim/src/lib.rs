@@ -49,6 +49,7 @@ mod modes;
 pub mod profile;
 pub mod sdma;
 pub mod shader;
+mod tree;
 
 pub use abi::{Entry, Process};
 pub use board::Keeper;

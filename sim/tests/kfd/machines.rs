@@ -154,3 +154,26 @@ fn pm4_queues_name_their_xcc() {
     }
     assert_eq!(rig.machine.refusals(), ["a PM4 queue on XCC 8"]);
 }
+
+/// The tree in a folder is what processes on the machine see.
+#[test]
+fn the_tree_in_a_folder() {
+    let machine = machine("gfx90a,gfx90a+no-permission");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tree");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    machine.write_files(&folder).unwrap();
+    let process = machine.process();
+    let link = "sys/class/drm/renderD129/device/vendor";
+    assert_eq!(std::fs::read_to_string(folder.join(link)).unwrap(), "0x1002\n");
+    let mut files = 0;
+    for path in machine.files().keys().filter(|path| path.ends_with("/properties")) {
+        let written = std::fs::read_to_string(folder.join(path.trim_start_matches('/'))).unwrap();
+        assert_eq!(written, read(&*process, path).unwrap());
+        files += 1;
+    }
+    assert!(files > 400, "{files}");
+    use std::os::unix::fs::PermissionsExt;
+    let kfd = std::fs::metadata(folder.join("dev/kfd")).unwrap();
+    assert_eq!(kfd.permissions().mode() & 0o777, 0o660);
+}

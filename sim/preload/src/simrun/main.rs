@@ -91,7 +91,7 @@ fn run(options: &Options) -> Result<io::Error, String> {
         let _ = std::fs::remove_dir_all(&tree);
         return Err(format!("cannot start the keeper of the machine's board: {error}"));
     }
-    tree::fill(&tree, machine.files()).map_err(written)?;
+    machine.write_files(&tree).map_err(written)?;
     keeper::stay(&tree).map_err(written)?;
     let mut preload = library.into_os_string();
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {

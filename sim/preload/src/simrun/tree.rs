@@ -1,14 +1,13 @@
 //! The machine's sysfs and /dev as a folder.
 
 use crate::environment::BOARD;
-use selvedge_sim::Entry;
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
 use std::fs::{DirBuilder, OpenOptions, Permissions, set_permissions};
 use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
@@ -32,27 +31,6 @@ pub(crate) fn create(tree: &Path) -> io::Result<UnixListener> {
     let listener = UnixListener::bind(folder.join(BOARD))?;
     set_permissions(tree.join(BOARD), Permissions::from_mode(0o666))?;
     Ok(listener)
-}
-
-/// Writes the machine's files. A device node becomes a file that holds its numbers.
-pub(crate) fn fill(tree: &Path, files: &BTreeMap<String, Entry>) -> io::Result<()> {
-    // Parents come first.
-    for (path, entry) in files {
-        let place = tree.join(path.trim_start_matches('/'));
-        match entry {
-            Entry::Directory => std::fs::create_dir(&place)?,
-            Entry::Link(target) => symlink(target, &place)?,
-            Entry::File(text) => {
-                std::fs::write(&place, text)?;
-                set_permissions(&place, Permissions::from_mode(0o444))?;
-            }
-            Entry::Device { major, minor, mode } => {
-                std::fs::write(&place, format!("{major}:{minor}\n"))?;
-                set_permissions(&place, Permissions::from_mode(*mode))?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// The files of the folder that change, as they were last written.
