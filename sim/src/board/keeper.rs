@@ -77,7 +77,7 @@ impl Keeper {
             ends.extend(self.peers.values().map(|peer| peer.stream.as_fd()));
             // Last, and not at all any more once it is closed.
             ends.extend((!leaving).then(|| leave.as_fd()));
-            let ready = wait(&ends)?;
+            let ready = wait(&ends, FOREVER)?;
             leaving |= !leaving && ready.last() == Some(&true);
             for (number, _) in numbers.iter().zip(&ready[1..]).filter(|(_, ready)| **ready) {
                 if !self.attend(*number, &mut write) {
@@ -112,14 +112,21 @@ impl Keeper {
 
     /// Does what a peer asks; false when it is gone or talks nonsense.
     fn attend(&mut self, number: u64, write: &mut impl FnMut(&BTreeMap<String, String>)) -> bool {
-        // It may have parted because of another.
+        // It may have parted, or been attended to, since somebody looked.
         let Some(peer) = self.peers.get_mut(&number) else { return true };
+        if wait(&[peer.stream.as_fd()], NOW).is_ok_and(|ready| ready == [false]) {
+            return true;
+        }
         let Ok(message) = passing::receive(&peer.stream) else { return false };
         if matches!(peer.role, Role::Listener(_)) {
             // It heard of something that nobody waits for.
             return true;
         }
         let Some(request) = Request::decode(&message) else { return false };
+        if matches!(request, Request::Refresh | Request::Usage | Request::Take { .. }) {
+            self.settle(write);
+        }
+        let Some(peer) = self.peers.get_mut(&number) else { return true };
         let result = match (&request, peer.role) {
             (Request::Join, Role::Unknown) => {
                 peer.role = Role::Member(number);
@@ -145,6 +152,26 @@ impl Keeper {
         }
         let Some(peer) = self.peers.get(&number) else { return true };
         passing::send(&peer.stream, &Answer::encode(result)).is_ok()
+    }
+
+    /// Does what all have asked for so far: who gives something back or ends, and then has another look, or a third, finds
+    /// it gone, though they come by other connections. Nobody whose request is being worked on asks for more.
+    fn settle(&mut self, write: &mut impl FnMut(&BTreeMap<String, String>)) {
+        loop {
+            let ends: Vec<BorrowedFd<'_>> =
+                self.peers.values().map(|peer| peer.stream.as_fd()).collect();
+            let Ok(ready) = wait(&ends, NOW) else { return };
+            let numbers = self.peers.keys().zip(ready).filter(|(_, ready)| *ready);
+            let numbers: Vec<u64> = numbers.map(|(&number, _)| number).collect();
+            if numbers.is_empty() {
+                return;
+            }
+            for number in numbers {
+                if !self.attend(number, write) {
+                    self.part(number);
+                }
+            }
+        }
     }
 
     fn work(&mut self, number: u64, request: &Request) -> Result<Answer, Errno> {
@@ -190,8 +217,12 @@ impl AsFd for Keeper {
     }
 }
 
+/// Times of poll(2).
+const NOW: i32 = 0;
+const FOREVER: i32 = -1;
+
 /// Waits until some of the descriptors can be read or are closed at the other end, and says which.
-fn wait(ends: &[BorrowedFd<'_>]) -> io::Result<Vec<bool>> {
+fn wait(ends: &[BorrowedFd<'_>], time: i32) -> io::Result<Vec<bool>> {
     let entry = |end: &BorrowedFd<'_>| libc::pollfd {
         fd: end.as_raw_fd(),
         events: libc::POLLIN,
@@ -200,7 +231,7 @@ fn wait(ends: &[BorrowedFd<'_>]) -> io::Result<Vec<bool>> {
     let mut entries: Vec<libc::pollfd> = ends.iter().map(entry).collect();
     loop {
         // SAFETY: the entries are as many as is said.
-        let count = unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as u64, -1) };
+        let count = unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as u64, time) };
         if count >= 0 {
             return Ok(entries.iter().map(|entry| entry.revents != 0).collect());
         }

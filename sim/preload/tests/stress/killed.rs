@@ -1,0 +1,76 @@
+//! A process that is killed while its kernel runs, and one that goes on beside it.
+
+use crate::program::{Addition, Holdings, LONG, launch, load, vram_used};
+use crate::{on_machine, times};
+use selvedge::{Device, Placement};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const TEST: &str = "killed::in_mid_dispatch";
+const VICTIM: &str = "STRESS_VICTIM";
+
+/// Runs a kernel that never ends, says so, and waits to be killed.
+fn victim() {
+    let device = Device::open(0).unwrap();
+    let _memory = device.allocate(64 << 20, Placement::Device).unwrap();
+    let progress = device.allocate(4, Placement::Coherent).unwrap();
+    progress.fill(0).unwrap();
+    let (code, stream) = (load(&device, "endless"), device.stream().unwrap());
+    let _endless = launch(&stream, &code, "endless", 64, &[(&progress).into()]);
+    while progress.read::<u32>().unwrap()[0] < 10 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    println!("\nspins");
+    std::thread::sleep(LONG);
+    panic!("nobody killed it");
+}
+
+fn start() -> Child {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", TEST, "--nocapture"])
+        .env(VICTIM, "1")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let output = BufReader::new(child.stdout.take().unwrap());
+    assert!(output.lines().any(|line| line.unwrap() == "spins"), "it never came so far");
+    child
+}
+
+fn others() {
+    if std::env::var_os(VICTIM).is_some() {
+        return victim();
+    }
+    let device = Device::open(0).unwrap();
+    let (code, stream) = (load(&device, "k01_vadd"), device.stream().unwrap());
+    let addition = Addition::new(&device, 7);
+    addition.start(&stream, &code).wait(LONG).unwrap();
+    let before = (Holdings::now(), vram_used());
+    let rounds = times(3, 50);
+    let begin = Instant::now();
+    for round in 0..rounds {
+        let mut victim = start();
+        let pid = victim.id();
+        assert!(vram_used() >= before.1 + (64 << 20));
+        // In mid-dispatch here, too.
+        let other = Addition::new(&device, round);
+        let running = other.start(&stream, &code);
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+        running.wait(LONG).unwrap();
+        other.check();
+        drop((running, other));
+        assert_eq!(vram_used(), before.1);
+        assert!(std::fs::metadata(format!("/sys/class/kfd/kfd/proc/{pid}")).is_err());
+        addition.start(&stream, &code).wait(LONG).unwrap();
+        addition.check();
+    }
+    println!("stress: {rounds} processes killed in mid-dispatch: {:?}", begin.elapsed());
+    assert_eq!((Holdings::now(), vram_used()), before);
+}
+
+#[test]
+fn in_mid_dispatch() {
+    on_machine("6.18", TEST, others);
+}
