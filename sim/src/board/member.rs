@@ -30,18 +30,13 @@ extern "C" fn forked() {
     }
 }
 
-/// A connection that is closed on exec, and by a forked child.
+/// A connection that is closed on exec.
 #[derive(Debug)]
 struct Connection(UnixStream);
 
 impl Connection {
     /// Sockets have short addresses, the machine's folder may have a long path.
     fn new(socket: &Path) -> io::Result<Connection> {
-        static REGISTERED: Once = Once::new();
-        // SAFETY: the handler does what a forked child may.
-        REGISTERED.call_once(|| unsafe {
-            libc::pthread_atfork(None, None, Some(forked));
-        });
         let folder = socket.parent().filter(|folder| !folder.as_os_str().is_empty());
         let flags = libc::O_PATH | libc::O_DIRECTORY;
         let folder = File::options()
@@ -53,21 +48,27 @@ impl Connection {
         let stream = UnixStream::connect(short)?;
         // SAFETY: makes a descriptor.
         let high = unsafe { libc::fcntl(stream.as_raw_fd(), libc::F_DUPFD_CLOEXEC, HIGH) };
-        let stream = if high < 0 {
+        Ok(Connection(if high < 0 {
             stream
         } else {
             // SAFETY: just made, and owned by nobody else.
             UnixStream::from(unsafe { OwnedFd::from_raw_fd(high) })
-        };
-        let fd = stream.as_raw_fd();
+        }))
+    }
+
+    /// From now on a forked child closes it.
+    fn keep_from_children(&self) -> io::Result<()> {
+        static REGISTERED: Once = Once::new();
+        // SAFETY: the handler does what a forked child may.
+        REGISTERED.call_once(|| unsafe {
+            libc::pthread_atfork(None, None, Some(forked));
+        });
+        let fd = self.0.as_raw_fd();
         let note = |slot: &AtomicI32| {
             slot.compare_exchange(-1, fd, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         };
-        if CONNECTIONS.iter().any(note) {
-            Ok(Connection(stream))
-        } else {
-            Err(io::Error::other("too many machines in one process"))
-        }
+        let noted = CONNECTIONS.iter().any(note);
+        noted.then_some(()).ok_or_else(|| io::Error::other("too many machines in one process"))
     }
 
     fn ask(&self, request: &Request) -> Result<Answer, Errno> {
@@ -145,10 +146,12 @@ impl Member {
     pub(crate) fn join(socket: &Path) -> io::Result<Joined> {
         let failed = |errno: Errno| io::Error::from_raw_os_error(errno.0);
         let connection = Connection::new(socket)?;
+        connection.keep_from_children()?;
         let Answer { words: [number, hanging, ..], file, .. } =
             connection.ask(&Request::Join).map_err(failed)?;
         let memory = file.ok_or(io::ErrorKind::InvalidData)?;
         let listener = Connection::new(socket)?;
+        listener.keep_from_children()?;
         listener.ask(&Request::Listen { member: number }).map_err(failed)?;
         let member = Member(Mutex::new(connection));
         Ok(Joined { member, listener: Listener(listener), memory, hanging })
