@@ -68,6 +68,16 @@ kernel __attribute__((reqd_work_group_size(4, 4, 4))) void ids(global uint *out,
   out[(z * height + y) * width + x] = x | y << 8 | z << 16 | (uint)__builtin_amdgcn_workitem_id_x() << 24;
 }
 
+// Where each workgroup runs: HW_ID, or HW_ID1 of later generations.
+KERNEL void place(global uint *out) {
+#ifdef __GFX9__
+  uint place = __builtin_amdgcn_s_getreg(31 << 11 | 4);
+#else
+  uint place = __builtin_amdgcn_s_getreg(31 << 11 | 23);
+#endif
+  if (LANE == 0) out[GROUP] = place;
+}
+
 // The lanes of a wave.
 KERNEL void lanes(global uint *out) {
   out[GID] = __builtin_amdgcn_wavefrontsize();

@@ -1,6 +1,6 @@
 //! A queue of AQL packets.
 
-use crate::kernels::Kernel;
+use crate::kernels::{Code, Kernel};
 use crate::memory::{Buffer, Kind};
 use crate::report::{Outcome, Result};
 use crate::subject::{Subject, eventually};
@@ -8,7 +8,7 @@ use aql::queue::offset as queue_offset;
 use aql::scratch::{self, TmpringSize, waves_are_per_shader_engine};
 use aql::signal::offset as signal_offset;
 use aql::{BarrierAnd, KernelDispatch, PACKET_BYTES, PACKET_WORDS, Ring};
-use kfd::{Event, ExceptionReport, QueueKind, QueueOptions};
+use kfd::{Allocation, Event, ExceptionReport, QueueKind, QueueOptions};
 use std::sync::Arc;
 use zerocopy::IntoBytes;
 
@@ -35,6 +35,8 @@ pub(crate) struct AqlQueue {
     slots: u64,
     next: u64,
     _scratch: Option<Buffer>,
+    /// Code that its packets may still run.
+    code: Vec<Code>,
 }
 
 /// Memory for the waves' private memory, and COMPUTE_TMPRING_SIZE.
@@ -126,12 +128,33 @@ impl AqlQueue {
             Some(ExceptionReport { payload: control.at(EXCEPTIONS), event: event.clone() });
         let queue = device.create_queue(options)?;
         let _scratch = scratch.map(|(memory, ..)| memory);
-        Ok(AqlQueue { queue, ring, control, signals, arguments, event, slots, next: 0, _scratch })
+        Ok(AqlQueue {
+            queue,
+            ring,
+            control,
+            signals,
+            arguments,
+            event,
+            slots,
+            next: 0,
+            _scratch,
+            code: Vec::new(),
+        })
     }
 
     /// The kernel's queue.
     pub(crate) fn kfd(&self) -> &kfd::Queue {
         &self.queue
+    }
+
+    /// The ring's memory.
+    pub(crate) fn ring_memory(&self) -> &Arc<Allocation> {
+        self.ring.allocation()
+    }
+
+    /// Keeps code as long as the queue.
+    pub(crate) fn keep(&mut self, code: Code) {
+        self.code.push(code);
     }
 
     /// The event that every completion sets.

@@ -21,6 +21,7 @@ pub use cases::cases;
 pub use report::{Outcome, Report, Result};
 pub use subject::Subject;
 
+use kfd::Lifetime;
 use selvedge_sys::System;
 use std::sync::Arc;
 
@@ -33,13 +34,23 @@ pub struct Case {
     pub claim: &'static str,
     /// Whether it makes the GPU fault, which takes every queue of its context.
     pub faults: bool,
+    /// Whether it needs the process's primary context, the only one that can use the process's own memory.
+    pub primary: bool,
     run: fn(&Subject) -> Result,
 }
 
 impl Case {
+    fn lifetime(&self) -> Lifetime {
+        match (self.faults, self.primary) {
+            (true, _) => Lifetime::Instance,
+            (false, true) => Lifetime::Process,
+            (false, false) => Lifetime::Auto,
+        }
+    }
+
     /// Asks it.
     pub fn ask(&self, system: &Arc<dyn System>, gpu: usize) -> Outcome {
-        let subject = match Subject::open(system, gpu, self.faults) {
+        let subject = match Subject::open(system, gpu, self.lifetime()) {
             Ok(subject) => subject,
             Err(outcome) => return outcome,
         };

@@ -19,11 +19,15 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Opens the GPU with this index in topology order. `alone` asks for a context that no other case uses.
-    pub(crate) fn open(system: &Arc<dyn System>, gpu: usize, alone: bool) -> Result<Subject> {
-        let lifetime = if alone { Lifetime::Instance } else { Lifetime::Auto };
+    /// Opens the GPU with this index in topology order, in a context of this kind; an instance is one that no other case
+    /// uses.
+    pub(crate) fn open(
+        system: &Arc<dyn System>,
+        gpu: usize,
+        lifetime: Lifetime,
+    ) -> Result<Subject> {
         let process = match Process::open(system.clone(), lifetime) {
-            Err(kfd::Error::NeedsVersion { .. }) if alone => {
+            Err(kfd::Error::NeedsVersion { .. }) if lifetime == Lifetime::Instance => {
                 let why = "a fault would take the GPU from the whole process, as contexts are not separate before KFD 1.19";
                 return Err(Outcome::NotApplicable(why.to_owned()));
             }
@@ -61,6 +65,19 @@ impl Subject {
         let node = self.device.node();
         let mut links = node.io_links.iter().chain(&node.p2p_links);
         links.any(|link| link.properties.node_to == other.device.node().index)
+    }
+
+    /// The same GPU in another context, one that nobody else uses.
+    pub(crate) fn neighbour(&self) -> Result<Subject> {
+        let process = self.device.process();
+        let place = process.gpus().position(|node| node.gpu_id == self.device.gpu_id());
+        match Subject::open(process.system(), place.unwrap_or(0), Lifetime::Instance) {
+            Err(Outcome::NotApplicable(_)) => {
+                let why = "contexts of one process are not separate before KFD 1.19";
+                Err(Outcome::NotApplicable(why.to_owned()))
+            }
+            other => other,
+        }
     }
 
     /// The device in its context.

@@ -20,30 +20,41 @@ fn ask(description: &str, kfd_minor: u32, not_applicable: usize) {
 const ONE_GPU: usize = 8;
 
 macro_rules! machines {
-    ($($name:ident $minor:literal)*) => {$(
+    ($($name:ident $minor:literal $others:literal)*) => {$(
         #[test]
         fn $name() {
-            ask(stringify!($name), $minor, ONE_GPU);
+            ask(stringify!($name), $minor, ONE_GPU + $others);
         }
     )*};
 }
 
 machines! {
-    gfx1151 23
-    gfx1100 23
-    gfx1201 23
-    gfx1030 23
-    gfx90a 23
-    gfx906 23
-    gfx942 23
-    gfx1101 23
-    gfx1103 23
+    gfx1151 23 0
+    gfx1100 23 0
+    gfx1201 23 0
+    gfx1030 23 1
+    gfx90a 23 0
+    gfx906 23 0
+    gfx942 23 0
+    gfx1101 23 0
+    gfx1103 23 0
 }
 
-/// Faults would end the primary context.
+/// Faults would end the primary context, and there is no other.
 #[test]
 fn before_secondary_contexts() {
-    ask("gfx1151", 18, 2 + ONE_GPU);
+    ask("gfx1151", 18, 4 + ONE_GPU);
+}
+
+/// Debian's kernel has no shared virtual memory.
+#[test]
+fn without_shared_virtual_memory() {
+    ask("gfx1100", 17, 9 + ONE_GPU);
+}
+
+#[test]
+fn on_the_oldest_kernel() {
+    ask("gfx90a", 14, 4 + ONE_GPU);
 }
 
 /// What is asked of several GPUs, from each to the next.

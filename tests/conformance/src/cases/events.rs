@@ -3,7 +3,8 @@
 use super::case;
 use crate::report::{Outcome, equal};
 use crate::{Case, Result, Subject};
-use kfd::{WaitOutcome, WaitSet};
+use kfd::{Event, EventKind, WaitOutcome, WaitSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = &[
@@ -15,6 +16,8 @@ pub(super) const CASES: &[Case] = &[
         any_and_all,
     ),
     case("event.mailbox", "slots of events are idle, and different", mailbox),
+    case("event.age", "a wait sees what happened since the last one, and nothing twice", age),
+    case("event.limit", "there are as many events as slots, and one more when one is gone", limit),
 ];
 
 fn set(subject: &Subject) -> Result {
@@ -72,4 +75,49 @@ fn mailbox(subject: &Subject) -> Result {
     boxes.sort_unstable();
     boxes.dedup();
     equal("the number of slots", boxes.len(), events.len())
+}
+
+fn age(subject: &Subject) -> Result {
+    let event = Arc::new(Event::create(subject.device(), EventKind::Signal, true)?);
+    let mut wait = WaitSet::new(subject.device().process(), vec![event.clone()]);
+    let mut other = WaitSet::new(subject.device().process(), vec![event.clone()]);
+    for _ in 0..3 {
+        event.set()?;
+        event.set()?;
+        let at_once = wait.wait_any(Some(Duration::from_secs(10)))?;
+        equal("a wait after two sets", at_once, WaitOutcome::Complete)?;
+        let again = wait.wait_any(Some(Duration::from_millis(20)))?;
+        equal("a wait after that", again, WaitOutcome::Timeout)?;
+    }
+    // Who waits apart hears of the past once, too.
+    let late = other.wait_any(Some(Duration::from_secs(10)))?;
+    equal("a wait of another for what is past", late, WaitOutcome::Complete)?;
+    let again = other.wait_any(Some(Duration::from_millis(20)))?;
+    equal("its next wait", again, WaitOutcome::Timeout)
+}
+
+fn limit(subject: &Subject) -> Result {
+    let mut events = Vec::new();
+    let error = loop {
+        match subject.event() {
+            Ok(event) => events.push(event),
+            Err(outcome) => break outcome,
+        }
+        if events.len() > 4096 {
+            return Err(Outcome::fail("more than 4096 events"));
+        }
+    };
+    // Slots of 8 bytes in 32 KiB, of which newer kernels keep the first, and queues' events.
+    if events.len() < 4000 {
+        return Err(Outcome::fail(format!("after {} events: {error}", events.len())));
+    }
+    events.pop();
+    let one_more = subject.event()?;
+    one_more.set()?;
+    let mut wait = WaitSet::new(subject.device().process(), vec![one_more]);
+    equal(
+        "the last one's wait",
+        wait.wait_any(Some(Duration::from_secs(10)))?,
+        WaitOutcome::Complete,
+    )
 }

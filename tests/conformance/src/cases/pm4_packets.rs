@@ -77,13 +77,10 @@ fn read_pointer(subject: &Subject) -> Result {
             sequence::wait_until(to, gate.address(), Compare::EQUAL_TO_THE_REFERENCE_VALUE, round)
         })?;
         let after = queue.written() % queue.dwords();
-        eventually(
-            &format!("the read pointer where a packet from {before} to {after} waits"),
-            || {
-                let waits = queue.read_pointer()?;
-                Ok(waits == before || waits == after)
-            },
-        )?;
+        eventually(&format!("the read pointer at a packet from {before} to {after}"), || {
+            let waits = queue.read_pointer()?;
+            Ok(waits == before || waits == after)
+        })?;
         gate.set_dword(0, round)?;
         queue.finish()?;
         let end = queue.written() % queue.dwords();
