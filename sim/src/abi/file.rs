@@ -127,6 +127,11 @@ impl Descriptors {
         }
     }
 
+    /// All open files; one with several descriptors may come as often.
+    pub(crate) fn files(&self) -> Vec<Arc<OpenFile>> {
+        self.table.values().map(|descriptor| descriptor.file.clone()).collect()
+    }
+
     /// Everything, as at the end of the process: files, and the numbers that are to be closed.
     pub(crate) fn take(&mut self) -> Vec<(RawFd, Arc<OpenFile>, bool)> {
         self.table.drain().map(|(fd, d)| (fd, d.file, !d.inherited)).collect()

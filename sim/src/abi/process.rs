@@ -249,6 +249,10 @@ impl Process {
         if let Some(primary) = self.existing_primary() {
             primary.forget_user_memory(pages.start, pages.end);
         }
+        let files = self.descriptors().files();
+        for render in files.iter().filter_map(|file| file.render()) {
+            render.forget_user_memory(pages.start, pages.end);
+        }
         self.mappings().remove(pages.start, pages.end);
     }
 

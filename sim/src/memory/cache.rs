@@ -190,6 +190,11 @@ pub(super) struct Copied {
 }
 
 impl Copied {
+    /// A mapping of it becomes two.
+    pub(super) fn mapped_again(&self) {
+        self.mappings.fetch_add(1, Ordering::Relaxed);
+    }
+
     fn new(memory: Arc<Backing>, behind_hdp: bool, cache: Arc<L2>) -> Copied {
         let length = memory.len();
         let pages = length / PAGE;

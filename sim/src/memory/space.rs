@@ -153,6 +153,45 @@ impl AddressSpace {
         regions
     }
 
+    /// Unmaps what lies in `start..end`; of mappings that reach out of it, the rest stays. No access sees more gone than
+    /// that. As [`unmap`](AddressSpace::unmap) it waits for accesses.
+    pub(crate) fn clear(&self, start: u64, end: u64) {
+        let mut gone = Vec::new();
+        {
+            let mut regions = self.write();
+            let before = regions.range(..end).rev();
+            let hit: Vec<u64> = before
+                .take_while(|(_, region)| region.start + region.length > start)
+                .map(|(&at, _)| at)
+                .collect();
+            for at in hit {
+                let Some(region) = regions.remove(&at) else { continue };
+                let last = region.start + region.length;
+                if region.start < start {
+                    let length = start - region.start;
+                    region.copied.iter().for_each(|copied| copied.mapped_again());
+                    regions.insert(at, Region { length, ..region.clone() });
+                }
+                if last > end {
+                    let offset = region.offset + (end - region.start);
+                    let rest = Region { start: end, length: last - end, offset, ..region.clone() };
+                    region.copied.iter().for_each(|copied| copied.mapped_again());
+                    regions.insert(end, rest);
+                }
+                gone.push(region);
+            }
+        }
+        self.generation.fetch_add(1, Ordering::SeqCst);
+        for region in gone {
+            while region.accesses.as_ref().is_some_and(|a| a.load(Ordering::SeqCst) != 0) {
+                std::thread::yield_now();
+            }
+            if let Some(copied) = &region.copied {
+                copied.cache().unmap(copied);
+            }
+        }
+    }
+
     /// Number of mappings.
     pub fn mappings(&self) -> usize {
         self.read().len()

@@ -54,7 +54,10 @@ fn queries() {
     let firmware = uapi::Info::firmware(uapi::INFO_FW_GFX_MEC);
     let firmware: uapi::InfoFirmware = rig.info(firmware).unwrap();
     assert_eq!(firmware.ver, 2140);
-    assert_eq!(rig.info::<u32>(uapi::Info::new(0x77)), Err(Errno::ENOSYS));
+    assert_eq!(rig.info::<u32>(uapi::Info::new(0x77)), Err(Errno::EINVAL), "there is none");
+    assert_eq!(rig.info::<u32>(uapi::Info::new(0x1b)), Err(Errno::ENOSYS), "the VBIOS");
+    assert_eq!(rig.info::<u64>(uapi::Info::new(0x18)), Ok(0), "evictions");
+    assert_eq!(rig.info::<u32>(uapi::Info::new(1)), Err(Errno::EINVAL), "no display");
     assert_eq!(rig.drm(request::INFO, &mut uapi::Info::new(0)), Err(Errno::EINVAL));
 }
 
@@ -256,4 +259,136 @@ fn handles_are_the_lowest_free() {
         rig.drm(drm::GEM_CLOSE, &mut drm::GemClose { handle, pad: 0 }).unwrap();
     }
     assert_eq!([(); 3].map(|()| create(&rig, PAGE)), [1, 3, 4]);
+}
+
+/// `amdgpu_vm_bo_clear_mappings`: what is left of a mapping keeps its bytes.
+#[test]
+fn mappings_are_cut() {
+    let rig = Rig::new("gfx1151", 18);
+    let handle = create(&rig, 8 * PAGE);
+    let other = create(&rig, 2 * PAGE);
+    let at = 0x20_0000;
+    va(&rig, handle, uapi::VA_OP_MAP, at, 8 * PAGE).unwrap();
+    assert_eq!(va(&rig, other, uapi::VA_OP_MAP, at + 2 * PAGE, PAGE), Err(Errno::EINVAL));
+    va(&rig, other, uapi::VA_OP_REPLACE, at + 2 * PAGE, 2 * PAGE).unwrap();
+    assert_eq!(rig.objects().gpu_mappings, 3);
+    va(&rig, 0, uapi::VA_OP_CLEAR, at + 7 * PAGE, 4 * PAGE).unwrap();
+    assert_eq!(rig.objects().gpu_mappings, 3, "the last part is shorter");
+    assert_eq!(va(&rig, 0, uapi::VA_OP_CLEAR, at + 8, PAGE), Err(Errno::EINVAL));
+    va(&rig, handle, uapi::VA_OP_UNMAP, at, 0).unwrap();
+    va(&rig, handle, uapi::VA_OP_UNMAP, at + 4 * PAGE, 0).unwrap();
+    assert_eq!(va(&rig, handle, uapi::VA_OP_UNMAP, at + 7 * PAGE, 0), Err(Errno::ENOENT));
+    va(&rig, 0, uapi::VA_OP_CLEAR, at, 8 * PAGE).unwrap();
+    assert_eq!(rig.objects().gpu_mappings, 0);
+}
+
+#[test]
+fn memory_of_the_process_as_a_buffer() {
+    let rig = Rig::new("gfx1151", 18);
+    let memory = crate::rig::anonymous(&rig.process, 2 * PAGE);
+    let ask = |addr: u64, size: u64, flags: u32| {
+        let mut args = uapi::GemUserptr { addr, size, flags, handle: 0 };
+        rig.drm(request::GEM_USERPTR, &mut args).map(|()| args.handle)
+    };
+    let register = uapi::GemUserptrFlags::REGISTER.bits();
+    assert_eq!(ask(memory + 8, PAGE, register), Err(Errno::EINVAL));
+    assert_eq!(ask(memory, PAGE, 0x10), Err(Errno::EINVAL));
+    assert_eq!(ask(memory, PAGE, 0), Err(Errno::EACCES), "writing needs a notifier");
+    assert_eq!(ask(0x2_0000, PAGE, register | 4), Err(Errno::EFAULT));
+    let handle = ask(memory, 2 * PAGE, register | 4).unwrap();
+    va(&rig, handle, uapi::VA_OP_MAP, 0x20_0000, 2 * PAGE).unwrap();
+    let mut prime = drm::PrimeHandle { handle, flags: 0, fd: -1 };
+    assert_eq!(rig.drm(drm::PRIME_HANDLE_TO_FD, &mut prime), Err(Errno::EPERM));
+    rig.munmap(memory, 2 * PAGE);
+    rig.drm(drm::GEM_CLOSE, &mut drm::GemClose { handle, pad: 0 }).unwrap();
+    assert_eq!(rig.objects().buffers, 0);
+}
+
+/// `amdgpu_ctx_query`, `amdgpu_ctx_query2`.
+#[test]
+fn contexts_know_of_resets() {
+    let rig = Rig::new("gfx1151", 18);
+    let context = |op: u32, id: u32| {
+        let mut args = uapi::Ctx::new(op, id);
+        rig.drm(request::CTX, &mut args).map(|()| args)
+    };
+    let old = context(uapi::CTX_OP_ALLOC_CTX, 0).unwrap().context();
+    let flags = |id| context(uapi::CTX_OP_QUERY_STATE2, id).unwrap().state_flags();
+    let status = |id| context(uapi::CTX_OP_QUERY_STATE, id).unwrap().reset_status();
+    assert_eq!((flags(old), status(old)), (0, 0));
+    rig.machine.reset_gpu(0);
+    let new = context(uapi::CTX_OP_ALLOC_CTX, 0).unwrap().context();
+    let lost = uapi::CTX_QUERY2_RESET | uapi::CTX_QUERY2_VRAMLOST;
+    assert_eq!((flags(old), status(old), status(old)), (lost, 3, 0));
+    assert_eq!((flags(new), status(new)), (0, 0));
+    assert_eq!(rig.info::<u32>(uapi::Info::new(uapi::INFO_VRAM_LOST_COUNTER)), Ok(1));
+    let mut vm = [1u32, 0];
+    // SAFETY: the argument is the request's.
+    let ask = |vm: &mut [u32; 2]| unsafe {
+        let request = 0xc008_0000 | 0x64 << 8 | 0x53;
+        rig.process.ioctl(rig.render, request, vm.as_mut_ptr().cast())
+    };
+    assert_eq!(ask(&mut vm), Ok(0));
+    assert_eq!(ask(&mut [3, 0]), Err(Errno::EINVAL));
+    assert_eq!(ask(&mut [1, 1]), Err(Errno::EINVAL));
+}
+
+/// drm_syncobj.c.
+#[test]
+fn sync_objects_are_signalled_and_reset() {
+    let rig = Rig::new("gfx1151", 18);
+    let create = |flags| {
+        let mut object = drm::SyncobjCreate { handle: 0, flags };
+        rig.drm(drm::SYNCOBJ_CREATE, &mut object).unwrap();
+        object.handle
+    };
+    let mut handles = [create(1), create(0)];
+    let array = |handles: &mut [u32]| drm::SyncobjArray {
+        handles: handles.as_mut_ptr().expose_provenance() as u64,
+        count_handles: handles.len() as u32,
+        pad: 0,
+    };
+    let wait = |handles: &mut [u32], flags: u32| {
+        let mut args = drm::SyncobjWait {
+            handles: handles.as_mut_ptr().expose_provenance() as u64,
+            count_handles: handles.len() as u32,
+            flags,
+            first_signaled: 9,
+            ..Default::default()
+        };
+        rig.drm(drm::SYNCOBJ_WAIT, &mut args).map(|()| args.first_signaled)
+    };
+    assert_eq!(wait(&mut handles[..1], 0), Ok(0));
+    assert_eq!(wait(&mut handles, 1), Err(Errno::EINVAL), "nobody has submitted the second");
+    assert_eq!(wait(&mut handles, 1 | FOR_SUBMIT), Err(Errno::ETIME));
+    assert_eq!(wait(&mut handles, 4), Err(Errno::EINVAL), "of timelines");
+    rig.drm(drm::SYNCOBJ_SIGNAL, &mut array(&mut handles[1..])).unwrap();
+    assert_eq!(wait(&mut handles, 1), Ok(0));
+    rig.drm(drm::SYNCOBJ_RESET, &mut array(&mut handles)).unwrap();
+    assert_eq!(wait(&mut handles, FOR_SUBMIT), Err(Errno::ETIME));
+    assert_eq!(rig.drm(drm::SYNCOBJ_RESET, &mut array(&mut [])), Err(Errno::EINVAL));
+    assert_eq!(rig.drm(drm::SYNCOBJ_RESET, &mut array(&mut [77])), Err(Errno::ENOENT));
+    let mut points = [7u64, 9];
+    let mut timeline = drm::SyncobjTimelineArray {
+        handles: handles.as_mut_ptr().expose_provenance() as u64,
+        points: points.as_mut_ptr().expose_provenance() as u64,
+        count_handles: 2,
+        flags: 0,
+    };
+    rig.drm(drm::SYNCOBJ_TIMELINE_SIGNAL, &mut timeline).unwrap();
+    points = [0; 2];
+    rig.drm(drm::SYNCOBJ_QUERY, &mut timeline).unwrap();
+    assert_eq!(points, [7, 9]);
+    let mut transfer = drm::SyncobjTransfer {
+        src_handle: handles[0],
+        dst_handle: handles[1],
+        src_point: 7,
+        dst_point: 12,
+        ..Default::default()
+    };
+    rig.drm(drm::SYNCOBJ_TRANSFER, &mut transfer).unwrap();
+    rig.drm(drm::SYNCOBJ_QUERY, &mut timeline).unwrap();
+    assert_eq!(points, [7, 12]);
+    transfer.src_point = 8;
+    assert_eq!(rig.drm(drm::SYNCOBJ_TRANSFER, &mut transfer), Err(Errno::EINVAL));
 }

@@ -103,6 +103,62 @@ crate::uapi_structs! {
         pad: u32,
     }
 
+    /// Argument of SYNCOBJ_WAIT.
+    SyncobjWait = "struct drm_syncobj_wait" {
+        /// In: address of an array of handles.
+        handles: u64,
+        /// In: absolute time, CLOCK_MONOTONIC ns.
+        timeout_nsec: i64,
+        /// In: how many.
+        count_handles: u32,
+        /// In: 1 all of them, 2 also those not yet submitted, 8 deadline.
+        flags: u32,
+        /// Out: which one was first.
+        first_signaled: u32,
+        /// Unused.
+        pad: u32,
+        /// In: deadline hint, CLOCK_MONOTONIC ns.
+        deadline_nsec: u64,
+    }
+
+    /// Argument of SYNCOBJ_RESET and SYNCOBJ_SIGNAL.
+    SyncobjArray = "struct drm_syncobj_array" {
+        /// In: address of an array of handles.
+        handles: u64,
+        /// In: how many.
+        count_handles: u32,
+        /// Zero.
+        pad: u32,
+    }
+
+    /// Argument of SYNCOBJ_QUERY and SYNCOBJ_TIMELINE_SIGNAL.
+    SyncobjTimelineArray = "struct drm_syncobj_timeline_array" {
+        /// In: address of an array of handles.
+        handles: u64,
+        /// Address of an array of points, 64 bits each.
+        points: u64,
+        /// In: how many.
+        count_handles: u32,
+        /// In, of a query: 1 asks for what was submitted.
+        flags: u32,
+    }
+
+    /// Argument of SYNCOBJ_TRANSFER.
+    SyncobjTransfer = "struct drm_syncobj_transfer" {
+        /// In: where the fence is.
+        src_handle: u32,
+        /// In: where it goes.
+        dst_handle: u32,
+        /// In: its point, or 0.
+        src_point: u64,
+        /// In: the point that it gets, or 0.
+        dst_point: u64,
+        /// In: as of a wait.
+        flags: u32,
+        /// Zero.
+        pad: u32,
+    }
+
     /// Argument of SYNCOBJ_TIMELINE_WAIT.
     SyncobjTimelineWait = "struct drm_syncobj_timeline_wait" {
         /// In: address of an array of handles.
@@ -146,5 +202,11 @@ requests! {
     PRIME_FD_TO_HANDLE    ReadWrite 0x2e PrimeHandle;
     SYNCOBJ_CREATE        ReadWrite 0xbf SyncobjCreate;
     SYNCOBJ_DESTROY       ReadWrite 0xc0 SyncobjDestroy;
+    SYNCOBJ_WAIT          ReadWrite 0xc3 SyncobjWait;
+    SYNCOBJ_RESET         ReadWrite 0xc4 SyncobjArray;
+    SYNCOBJ_SIGNAL        ReadWrite 0xc5 SyncobjArray;
     SYNCOBJ_TIMELINE_WAIT ReadWrite 0xca SyncobjTimelineWait;
+    SYNCOBJ_QUERY         ReadWrite 0xcb SyncobjTimelineArray;
+    SYNCOBJ_TRANSFER      ReadWrite 0xcc SyncobjTransfer;
+    SYNCOBJ_TIMELINE_SIGNAL ReadWrite 0xcd SyncobjTimelineArray;
 }

@@ -230,6 +230,16 @@ impl Ctx {
         member(self)
     }
 
+    /// Stores the result of [`CTX_OP_QUERY_STATE`]: what kind of reset there was, behind flags and hangs, which are 0.
+    pub fn set_reset_status(&mut self, status: u32) {
+        set_member(self, &[0u32, 0, 0, status]);
+    }
+
+    /// The result of [`CTX_OP_QUERY_STATE`].
+    pub fn reset_status(&self) -> u32 {
+        member::<[u32; 4], _>(self)[3]
+    }
+
     /// Stores the result of [`CTX_OP_QUERY_STATE2`].
     pub fn set_state_flags(&mut self, flags: u64) {
         set_member(self, &[flags, 0]);

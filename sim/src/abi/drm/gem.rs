@@ -2,14 +2,14 @@
 
 use super::RenderFile;
 use crate::abi::buffer::{Buffer, Domain};
-use crate::abi::kfd::export_buffer;
+use crate::abi::kfd::{export_buffer, user_buffer};
 use crate::abi::memory_type;
 use crate::abi::process::Process;
 use crate::abi::user;
-use crate::board::PAGE;
+use crate::board::{PAGE, Use};
 use crate::count::Token;
 use crate::memory::{MemoryType, Permissions};
-use kfd::uapi::amdgpu::{self as uapi, GemCreateFlags, GemDomain, GemVaFlags};
+use kfd::uapi::amdgpu::{self as uapi, GemCreateFlags, GemDomain, GemUserptrFlags, GemVaFlags};
 use selvedge_sys::{Errno, drm};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ impl RenderFile {
     pub(super) fn gem_mmap(&self, args: &mut uapi::GemMmap) -> Result<(), Errno> {
         let buffer = self.buffer(args.input().handle)?;
         let flags = GemCreateFlags::from_bits_retain(buffer.flags);
-        if flags.contains(GemCreateFlags::NO_CPU_ACCESS) {
+        if flags.contains(GemCreateFlags::NO_CPU_ACCESS) || buffer.domain == Domain::User {
             return Err(Errno::EPERM);
         }
         args.out = uapi::GemMmapOut { addr_ptr: buffer.offset };
@@ -198,8 +198,11 @@ impl RenderFile {
         Ok(())
     }
 
-    /// `amdgpu_vm_bo_clear_mappings`, of whole mappings.
+    /// `amdgpu_vm_bo_clear_mappings`: what reaches out of the range is cut.
     fn va_clear(&self, start: u64, end: u64) -> Result<(), Errno> {
+        if !(start | end).is_multiple_of(PAGE) || start == end {
+            return Err(Errno::EINVAL);
+        }
         let mut state = self.state();
         for handle in state.buffers.values_mut() {
             let hit: Vec<(u64, u64)> = handle
@@ -208,15 +211,57 @@ impl RenderFile {
                 .map(|(&at, &(size, _))| (at, at + size))
                 .filter(|&(from, to)| from < end && to > start)
                 .collect();
-            if hit.iter().any(|&(from, to)| from < start || to > end) {
-                return Err(self.machine.refuse("cutting a mapping by GEM_VA".into()));
-            }
-            for (at, _) in hit {
-                handle.mapped.remove(&at);
-                self.vm.unmap(at);
+            for (from, to) in hit {
+                handle.mapped.remove(&from);
+                let parts = [(from, start.max(from)), (end.min(to), to)];
+                for (from, to) in parts.into_iter().filter(|(from, to)| from < to) {
+                    let token = self.machine.counters.gpu_mappings.token();
+                    handle.mapped.insert(from, (to - from, token));
+                }
             }
         }
+        self.vm.clear(start, end);
         Ok(())
+    }
+
+    /// `amdgpu_gem_userptr_ioctl`: memory of the process as a buffer.
+    pub(super) fn gem_userptr(&self, args: &mut uapi::GemUserptr) -> Result<(), Errno> {
+        let flags = GemUserptrFlags::from_bits_retain(args.flags);
+        let known = GemUserptrFlags::READONLY
+            | GemUserptrFlags::ANONONLY
+            | GemUserptrFlags::VALIDATE
+            | GemUserptrFlags::REGISTER;
+        if !(args.addr | args.size).is_multiple_of(PAGE) || !known.contains(flags) {
+            return Err(Errno::EINVAL);
+        }
+        if !flags.intersects(GemUserptrFlags::READONLY | GemUserptrFlags::REGISTER) {
+            return Err(Errno::EACCES);
+        }
+        if args.size == 0 {
+            return Err(Errno::EINVAL);
+        }
+        // Pages that are not there now would be looked for by each submission.
+        if !user::present(args.addr, args.size, !flags.contains(GemUserptrFlags::READONLY)) {
+            return Err(Errno::EFAULT);
+        }
+        let reservation = self.machine.reserve(Use::User, self.gpu, args.size)?;
+        let range = (args.addr, args.size);
+        let buffer = user_buffer(&self.machine, self.gpu, range, 0, reservation);
+        args.handle = self.add(buffer)?;
+        Ok(())
+    }
+
+    /// The process is about to unmap `start..end` of its memory: what shows it on the GPU shows nothing any more.
+    pub(crate) fn forget_user_memory(&self, start: u64, end: u64) {
+        let state = self.state();
+        for handle in state.buffers.values().filter(|h| h.buffer.domain == Domain::User) {
+            let own = handle.buffer.backing.host_address() as u64;
+            if own < end && own + handle.buffer.size > start {
+                for (&at, &(size, _)) in &handle.mapped {
+                    self.vm.clear(at, at + size);
+                }
+            }
+        }
     }
 
     pub(super) fn gem_metadata(&self, args: &mut uapi::GemMetadata) -> Result<(), Errno> {

@@ -8,6 +8,13 @@ use zerocopy::{Immutable, IntoBytes};
 
 /// Frequency of the GPU's timestamp counter, kHz.
 const COUNTER_KHZ: u32 = 100_000;
+/// `AMDGPU_INFO_CRTC_FROM_ID`, `AMDGPU_INFO_NUM_BYTES_MOVED` and so on (amdgpu_drm.h).
+const INFO_CRTC_FROM_ID: u32 = 0x01;
+const INFO_NUM_BYTES_MOVED: u32 = 0x0f;
+const INFO_NUM_EVICTIONS: u32 = 0x18;
+const INFO_NUM_VRAM_CPU_PAGE_FAULTS: u32 = 0x1e;
+/// The last that Linux 7.3.4 knows.
+const INFO_LAST: u32 = 0x24;
 /// Registers of one query (`AMDGPU_INFO_READ_MMR_REG`).
 const MAX_REGISTERS: u32 = 128;
 /// GPU page of 2 MiB: fragment size 9 (gmc_v11_0.c).
@@ -30,10 +37,14 @@ impl RenderFile {
         let used =
             |pool: Option<usize>, total: u64| total - self.machine.available(pool).min(total);
         match args.query {
-            uapi::INFO_ACCEL_WORKING | uapi::INFO_VRAM_LOST_COUNTER => {
-                let working = args.query == uapi::INFO_ACCEL_WORKING;
-                answer.give(&u32::from(working))
+            uapi::INFO_ACCEL_WORKING => answer.give(&1u32),
+            uapi::INFO_VRAM_LOST_COUNTER => answer.give(&gpu.smi.resets()),
+            // Nothing was moved or evicted, and the host sees all VRAM.
+            INFO_NUM_BYTES_MOVED | INFO_NUM_EVICTIONS | INFO_NUM_VRAM_CPU_PAGE_FAULTS => {
+                answer.give(&0u64)
             }
+            // There is no display.
+            INFO_CRTC_FROM_ID => Err(Errno::EINVAL),
             uapi::INFO_HW_IP_COUNT => answer.give(&match args.data[0] {
                 uapi::HW_IP_GFX | uapi::HW_IP_COMPUTE => 1,
                 uapi::HW_IP_DMA => board.sdma_engines,
@@ -90,7 +101,8 @@ impl RenderFile {
             }
             uapi::INFO_RAS_ENABLED_FEATURES => answer.give(&0u64),
             uapi::INFO_GPUVM_FAULT => answer.give(&uapi::InfoGpuvmFault::default()),
-            other => Err(self.machine.refuse(format!("INFO query {other:#04x}"))),
+            known @ ..=INFO_LAST => Err(self.machine.refuse(format!("INFO query {known:#04x}"))),
+            _ => Err(Errno::EINVAL),
         }
     }
 

@@ -148,7 +148,13 @@ pub(crate) fn ioctl(linux: &Process, file: &Arc<RenderFile>, call: Call) -> Resu
         0xc0 => call.exchange(ReadWrite, |args: &mut drm::SyncobjDestroy| {
             file.syncobj_destroy(args.handle)
         }),
+        0xc3 => call.exchange(ReadWrite, |args| file.syncobj_wait(linux, args)),
+        0xc4 => call.exchange(ReadWrite, |args| file.syncobj_reset(args)),
+        0xc5 => call.exchange(ReadWrite, |args| file.syncobj_signal(args)),
         0xca => call.exchange(ReadWrite, |args| file.syncobj_timeline_wait(linux, args)),
+        0xcb => call.exchange(ReadWrite, |args| file.syncobj_query(args)),
+        0xcc => call.exchange(ReadWrite, |args| file.syncobj_transfer(args)),
+        0xcd => call.exchange(ReadWrite, |args| file.syncobj_timeline_signal(args)),
         _ => match nr.wrapping_sub(drm::COMMAND_BASE) {
             0x00 => call.exchange(ReadWrite, |args| file.gem_create(args)),
             0x01 => call.exchange(ReadWrite, |args| file.gem_mmap(args)),
@@ -166,7 +172,11 @@ pub(crate) fn ioctl(linux: &Process, file: &Arc<RenderFile>, call: Call) -> Resu
             }),
             0x09 => call.exchange(ReadWrite, |args| file.wait_submission(args)),
             0x10 => call.exchange(ReadWrite, |args| file.gem_op(args)),
-            number @ (0x0a..=0x0f | 0x11..=0x1f) => {
+            0x11 => call.exchange(ReadWrite, |args| file.gem_userptr(args)),
+            0x13 => call.exchange(ReadWrite, reserve_vmid),
+            // SCHED is the master's (`drm_ioctl_permit`).
+            0x15 => Err(Errno::EACCES),
+            number @ (0x0a..=0x0f | 0x12 | 0x14 | 0x16..=0x1f) => {
                 Err(file.machine.refuse(format!("amdgpu DRM ioctl {number:#04x}")))
             }
             _ if !(drm::COMMAND_BASE..=0xa0).contains(&nr) => {
@@ -175,6 +185,17 @@ pub(crate) fn ioctl(linux: &Process, file: &Arc<RenderFile>, call: Call) -> Resu
             _ => Err(Errno::EINVAL),
         },
     }
+}
+
+/// VM (`amdgpu_vm_ioctl`): a VMID is reserved, or free again. The argument is operation and flags.
+fn reserve_vmid(args: &mut u64) -> Result<(), Errno> {
+    const RESERVE: u32 = 1;
+    const UNRESERVE: u32 = 2;
+    let (operation, flags) = (*args as u32, (*args >> 32) as u32);
+    if flags != 0 || !matches!(operation, RESERVE | UNRESERVE) {
+        return Err(Errno::EINVAL);
+    }
+    Ok(())
 }
 
 /// GET_CLIENT: only the caller's own file can be asked for; a render node's client is authenticated.

@@ -14,6 +14,9 @@ use selvedge_sys::Errno;
 pub(super) struct Context {
     /// Number of the last one; they start at 1.
     last: u64,
+    /// Resets of the GPU when it was made, and when QUERY_STATE asked last.
+    resets: u32,
+    resets_told: u32,
 }
 
 /// The SDMA packet NOP, whose count field says how many dwords it skips (sdma_v6_0_0_pkt_open.h).
@@ -24,20 +27,31 @@ const MAX_CHUNKS: u32 = 4096;
 impl RenderFile {
     pub(super) fn context(&self, args: &mut uapi::Ctx) -> Result<(), Errno> {
         let wanted = args.in_;
+        let resets = self.machine.gpus[self.gpu].smi.resets();
         let mut state = self.state();
         match wanted.op {
             uapi::CTX_OP_ALLOC_CTX => {
-                args.set_context(state.contexts.insert(Context::default()).ok_or(Errno::ENOSPC)?);
+                let context = Context { last: 0, resets, resets_told: resets };
+                args.set_context(state.contexts.insert(context).ok_or(Errno::ENOSPC)?);
                 Ok(())
             }
             uapi::CTX_OP_FREE_CTX => {
                 state.contexts.remove(wanted.ctx_id).map(drop).ok_or(Errno::EINVAL)
             }
-            uapi::CTX_OP_QUERY_STATE | uapi::CTX_OP_QUERY_STATE2 => {
-                if !state.contexts.contains_key(&wanted.ctx_id) {
-                    return Err(Errno::EINVAL);
-                }
-                args.set_state_flags(0);
+            // `amdgpu_ctx_query`: whether there was a reset since the last look, as `hangs` and `reset_status` behind
+            // the flags.
+            uapi::CTX_OP_QUERY_STATE => {
+                const UNKNOWN_RESET: u32 = 3;
+                let context = state.contexts.get_mut(wanted.ctx_id).ok_or(Errno::EINVAL)?;
+                let told = std::mem::replace(&mut context.resets_told, resets);
+                args.set_reset_status(if told == resets { 0 } else { UNKNOWN_RESET });
+                Ok(())
+            }
+            // `amdgpu_ctx_query2`: whether there ever was one. With every reset VRAM is lost.
+            uapi::CTX_OP_QUERY_STATE2 => {
+                let context = state.contexts.get(&wanted.ctx_id).ok_or(Errno::EINVAL)?;
+                let lost = uapi::CTX_QUERY2_RESET | uapi::CTX_QUERY2_VRAMLOST;
+                args.set_state_flags(if context.resets == resets { 0 } else { lost });
                 Ok(())
             }
             operation => Err(self.machine.refuse(format!("context operation {operation}"))),

@@ -36,6 +36,16 @@ impl SyncObject {
         *fence = Some(if point == 0 { 0 } else { fence.unwrap_or(0).max(point) });
     }
 
+    /// Its fence, if any, is gone.
+    fn reset(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The highest point; 0 without a timeline.
+    fn point(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(0)
+    }
+
     /// Whether there is a fence for the point (`dma_fence_chain_find_seqno`).
     fn has(&self, point: u64) -> bool {
         let fence = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -77,7 +87,7 @@ impl RenderFile {
         if args.count_handles == 0 {
             return Ok(());
         }
-        let points = self.points(args)?;
+        let points = self.points(args.handles, args.points, args.count_handles)?;
         let all = args.flags & WAIT_ALL != 0;
         let mut first_look = true;
         let mut first = u32::MAX;
@@ -111,21 +121,108 @@ impl RenderFile {
         }
     }
 
+    /// `drm_syncobj_wait_ioctl`: as a wait for a timeline's, at no points.
+    pub(super) fn syncobj_wait(
+        &self,
+        linux: &Process,
+        args: &mut drm::SyncobjWait,
+    ) -> Result<(), Errno> {
+        if args.flags & WAIT_AVAILABLE != 0 {
+            return Err(Errno::EINVAL);
+        }
+        let mut wait = drm::SyncobjTimelineWait {
+            handles: args.handles,
+            timeout_nsec: args.timeout_nsec,
+            count_handles: args.count_handles,
+            flags: args.flags,
+            first_signaled: args.first_signaled,
+            ..drm::SyncobjTimelineWait::default()
+        };
+        let result = self.syncobj_timeline_wait(linux, &mut wait);
+        args.first_signaled = wait.first_signaled;
+        result
+    }
+
+    /// The objects of an array that is not empty.
+    fn objects(&self, args: &drm::SyncobjArray) -> Result<Vec<(SyncObject, u64)>, Errno> {
+        if args.pad != 0 || args.count_handles == 0 {
+            return Err(Errno::EINVAL);
+        }
+        self.points(args.handles, 0, args.count_handles)
+    }
+
+    pub(super) fn syncobj_reset(&self, args: &drm::SyncobjArray) -> Result<(), Errno> {
+        self.objects(args)?.iter().for_each(|(object, _)| object.reset());
+        Ok(())
+    }
+
+    pub(super) fn syncobj_signal(&self, args: &drm::SyncobjArray) -> Result<(), Errno> {
+        self.objects(args)?.iter().for_each(|(object, _)| object.signal(0));
+        Ok(())
+    }
+
+    pub(super) fn syncobj_timeline_signal(
+        &self,
+        args: &drm::SyncobjTimelineArray,
+    ) -> Result<(), Errno> {
+        if args.flags != 0 || args.count_handles == 0 {
+            return Err(Errno::EINVAL);
+        }
+        let points = self.points(args.handles, args.points, args.count_handles)?;
+        points.iter().for_each(|(object, point)| object.signal(*point));
+        Ok(())
+    }
+
+    /// `drm_syncobj_query_ioctl`. What was submitted has signalled.
+    pub(super) fn syncobj_query(&self, args: &drm::SyncobjTimelineArray) -> Result<(), Errno> {
+        const LAST_SUBMITTED: u32 = 1;
+        if args.flags & !LAST_SUBMITTED != 0 || args.count_handles == 0 {
+            return Err(Errno::EINVAL);
+        }
+        let objects = self.points(args.handles, 0, args.count_handles)?;
+        (0u64..).zip(objects).try_for_each(|(i, (object, _))| {
+            user::put(args.points.wrapping_add(i * 8), &object.point())
+        })
+    }
+
+    /// `drm_syncobj_transfer_ioctl`: to a point of a timeline, or in place of a fence.
+    pub(super) fn syncobj_transfer(&self, args: &drm::SyncobjTransfer) -> Result<(), Errno> {
+        if args.pad != 0 {
+            return Err(Errno::EINVAL);
+        }
+        let (to, from) = (self.syncobj(args.dst_handle), self.syncobj(args.src_handle));
+        let (to, from) = (to.ok_or(Errno::ENOENT)?, from.ok_or(Errno::ENOENT)?);
+        if !from.has(args.src_point) {
+            // Waiting for one to come is another thread's business.
+            return Err(match args.flags & WAIT_FOR_SUBMIT {
+                0 => Errno::EINVAL,
+                _ => self.machine.refuse("SYNCOBJ_TRANSFER that waits".into()),
+            });
+        }
+        to.signal(args.dst_point);
+        Ok(())
+    }
+
     /// `drm_syncobj_array_find`, with the points: 0 when the caller has none.
-    fn points(&self, args: &drm::SyncobjTimelineWait) -> Result<Vec<(SyncObject, u64)>, Errno> {
-        if u64::from(args.count_handles) * ENTRY_BYTES > KMALLOC_MAX {
+    fn points(
+        &self,
+        handles_at: u64,
+        points_at: u64,
+        count: u32,
+    ) -> Result<Vec<(SyncObject, u64)>, Errno> {
+        if u64::from(count) * ENTRY_BYTES > KMALLOC_MAX {
             return Err(Errno::ENOMEM);
         }
-        let count = args.count_handles as usize;
+        let count = count as usize;
         let (mut handles, mut points) = (vec![0u8; count * 4], vec![0u8; count * 8]);
-        user::read(args.handles, &mut handles)?;
+        user::read(handles_at, &mut handles)?;
         let (handles, _) = handles.as_chunks();
         let objects: Vec<SyncObject> = handles
             .iter()
             .map(|&handle| self.syncobj(u32::from_le_bytes(handle)).ok_or(Errno::ENOENT))
             .collect::<Result<_, _>>()?;
-        if args.points != 0 {
-            user::read(args.points, &mut points)?;
+        if points_at != 0 {
+            user::read(points_at, &mut points)?;
         }
         let points = points.as_chunks().0.iter().map(|&point| u64::from_le_bytes(point));
         Ok(objects.into_iter().zip(points).collect())

@@ -9,8 +9,9 @@ use crate::abi::handles::Handles;
 use crate::abi::memory_type;
 use crate::abi::process::Process;
 use crate::abi::user;
-use crate::board::{PAGE, Use};
+use crate::board::{Held, PAGE, Use};
 use crate::count::Token;
+use crate::machine::Shared;
 use crate::memory::{AddressSpace, MemoryType, Permissions};
 use kfd::uapi::{self, AllocMemFlags};
 use selvedge_sys::{Errno, OpenMode};
@@ -270,9 +271,8 @@ impl KfdProcess {
         if !user::present(address, size, writable) {
             return Err(Errno::EFAULT);
         }
-        let backing = Arc::new(user_memory::backing(address, size));
         let create = memory_type::create_flags(flags);
-        Ok(Buffer::over(&self.machine, gpu, Domain::User, backing, create, Some(reservation)))
+        Ok(user_buffer(&self.machine, gpu, (address, size), create, reservation))
     }
 
     pub(super) fn free_memory(&self, args: &mut uapi::FreeMemoryOfGpuArgs) -> Result<(), Errno> {
@@ -460,6 +460,18 @@ impl KfdProcess {
         let own = |a: &&Allocation| !a.imported || a.is_vram;
         state.devices.iter().map(|d| d.buffers.values().filter(own).count() as u32).sum()
     }
+}
+
+/// A buffer of the process's own pages.
+pub(crate) fn user_buffer(
+    machine: &Arc<Shared>,
+    gpu: usize,
+    (address, size): (u64, u64),
+    flags: u64,
+    reservation: Held,
+) -> Arc<Buffer> {
+    let backing = Arc::new(user_memory::backing(address, size));
+    Buffer::over(machine, gpu, Domain::User, backing, flags, Some(reservation))
 }
 
 /// A dma-buf file of a buffer.

@@ -25,7 +25,7 @@ mod smi;
 mod svm;
 mod user_memory;
 
-pub(crate) use memory::export as export_buffer;
+pub(crate) use memory::{export as export_buffer, user_buffer};
 pub(crate) use sdma::{Engines, Place, Wanted};
 pub(crate) use smi::{SmiFile, SmiReaders};
 

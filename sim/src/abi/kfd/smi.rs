@@ -218,6 +218,11 @@ pub(crate) struct SmiReaders {
 }
 
 impl SmiReaders {
+    /// Resets so far.
+    pub(crate) fn resets(&self) -> u32 {
+        self.resets.load(Ordering::Relaxed)
+    }
+
     fn files(&self) -> MutexGuard<'_, Vec<Weak<SmiFile>>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
