@@ -8,8 +8,8 @@ use super::{Host, QueueConfiguration, QueueKind};
 use crate::memory::{AddressSpace, MemoryFault, Path, View};
 use crate::profile::Gpu;
 use crate::shader::{
-    self, ComputeUnit, Counts, Finding, FindingKind, InstructionCache, KernelAt, Launch, Outside,
-    Site, WaveFault, WaveFaultKind, WaveInterrupt,
+    self, ComputeUnit, Counts, Finding, FindingKind, GlobalWaveSync, InstructionCache, KernelAt,
+    Launch, Outside, Site, WaveFault, WaveFaultKind, WaveInterrupt,
 };
 use std::fmt::Debug;
 use std::hint;
@@ -335,6 +335,10 @@ impl Hqd {
 impl Outside for Hqd {
     fn is_stopped(&self) -> bool {
         self.control.stopped()
+    }
+
+    fn global_wave_sync(&self) -> Option<Arc<GlobalWaveSync>> {
+        self.control.global_wave_sync()
     }
 
     fn compute_units(&self) -> Arc<[ComputeUnit]> {

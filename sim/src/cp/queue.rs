@@ -8,7 +8,7 @@ use super::{Host, QueueConfiguration, QueueFault, QueueKind};
 use crate::memory::AddressSpace;
 use crate::profile::Gpu;
 use crate::sdma::Sdma;
-use crate::shader::{ComputeUnit, WaveFault};
+use crate::shader::{ComputeUnit, GlobalWaveSync, WaveFault};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -52,6 +52,8 @@ struct State {
     ring: Option<(u64, u32)>,
     /// Where its workgroups may run.
     units: Arc<[ComputeUnit]>,
+    /// What it has of global wave sync.
+    sync: Option<Arc<GlobalWaveSync>>,
     /// Why the queue stopped by itself.
     fault: Option<QueueFault>,
     /// The first exception of a wave.
@@ -125,6 +127,11 @@ impl Control {
     /// Where workgroups may run.
     pub(super) fn compute_units(&self) -> Arc<[ComputeUnit]> {
         self.lock().units.clone()
+    }
+
+    /// What the queue has of global wave sync.
+    pub(super) fn global_wave_sync(&self) -> Option<Arc<GlobalWaveSync>> {
+        self.lock().sync.clone()
     }
 
     /// A thread begins, or ends, to run waves of the queue.
@@ -226,6 +233,7 @@ impl RingProcessor {
                 paused_threads: 0,
                 ring: None,
                 units: Arc::default(),
+                sync: None,
                 fault: None,
                 exception: None,
             }),
@@ -291,6 +299,11 @@ impl RingProcessor {
     /// Says where workgroups of later dispatches may run.
     pub(crate) fn set_compute_units(&self, units: Arc<[ComputeUnit]>) {
         self.control.lock().units = units;
+    }
+
+    /// Gives the queue global wave sync, or takes it away.
+    pub(crate) fn set_global_wave_sync(&self, has: bool) {
+        self.control.lock().sync = has.then(Arc::default);
     }
 
     /// Whether waves stand still in the queue.

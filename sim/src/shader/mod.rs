@@ -53,6 +53,7 @@ mod float;
 mod format;
 mod fp8;
 mod generation;
+mod gws;
 pub(crate) mod host_float;
 mod indexed;
 mod inspect;
@@ -87,6 +88,7 @@ pub(crate) use atomic::Function as AtomicFunction;
 pub use code::InstructionCache;
 pub use count::{Counts, Times, Traffic};
 pub use finding::{AccessKind, Decides, Finding, FindingKind, KernelAt, Site, Space};
+pub use gws::GlobalWaveSync;
 pub(crate) use inspect::variable;
 pub use inspect::{CHECK_VARIABLE, Checks, Inspection, WATCHDOG_VARIABLE};
 pub use trace::{Trace, VARIABLE as TRACE_VARIABLE};
@@ -262,6 +264,11 @@ pub trait Outside: Sync {
     /// The compute units that the waves may run on; none for what has no places.
     fn compute_units(&self) -> Arc<[ComputeUnit]> {
         Arc::default()
+    }
+
+    /// The queue's barriers and semaphores for all waves, if it was given some.
+    fn global_wave_sync(&self) -> Option<Arc<GlobalWaveSync>> {
+        None
     }
 
     /// Where waves stand still while the driver has their queue off the hardware.

@@ -511,7 +511,7 @@ fn execute(
                     true => indexed::run(wave, op, env),
                 };
                 // A wait that has to wait is executed again.
-                let waits = wave.state == State::AtSplitBarrier;
+                let waits = wave.state == State::AtSplitBarrier || wave.queued.is_some();
                 if !waits && !matches!(step, Err(Stop::Fault(_))) {
                     watch.after(wave, pc, op);
                 }

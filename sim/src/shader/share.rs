@@ -6,6 +6,7 @@
 
 use super::atomic::Function;
 use super::code::{Handler, Op};
+use super::gws;
 use super::lds::Addresses;
 use super::place::Place;
 use super::scalar::mismatch;
@@ -57,6 +58,17 @@ impl Ds {
 
 /// What executes an operation of DS: the commonest have executors of their own.
 pub(super) fn handler(opcode: Opcode) -> Handler {
+    if matches!(
+        opcode,
+        Opcode::DS_GWS_INIT
+            | Opcode::DS_GWS_SEMA_V
+            | Opcode::DS_GWS_SEMA_BR
+            | Opcode::DS_GWS_SEMA_P
+            | Opcode::DS_GWS_SEMA_RELEASE_ALL
+            | Opcode::DS_GWS_BARRIER
+    ) {
+        return gws::run;
+    }
     macro_rules! alone {
         ($($opcode:ident => $function:ident($($argument:expr),*),)*) => {
             match opcode {

@@ -2,6 +2,7 @@
 
 use super::WaveFaultKind;
 use super::generation::{FlatScratch, Registers, Traits};
+use super::gws::Queued;
 use super::lds::Lds;
 use super::mode::Mode;
 use super::unit::ComputeUnit;
@@ -174,6 +175,8 @@ pub(super) struct Wave {
     pub(super) indexes: bool,
     /// Number within its workgroup.
     pub(super) id: u32,
+    /// What it waits for in global wave sync.
+    pub(super) queued: Option<Queued>,
     /// The XCC it runs on.
     pub(super) xcc: u32,
     /// Where on the XCC.
@@ -207,6 +210,7 @@ impl Wave {
             temporaries_readable: false,
             id: 0,
             xcc: 0,
+            queued: None,
             unit: ComputeUnit::default(),
             scratch: 0,
             executed: 0,
@@ -227,6 +231,7 @@ impl Wave {
         self.trap_control = 0;
         self.indexes = false;
         self.executed = 0;
+        self.queued = None;
     }
 
     /// The number by which `row` has the register: accumulation VGPRs lie behind the others.

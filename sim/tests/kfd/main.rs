@@ -8,6 +8,7 @@ mod debug;
 mod drm;
 mod event;
 mod fault;
+mod gws;
 mod machines;
 mod memory;
 mod pm4;

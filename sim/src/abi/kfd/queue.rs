@@ -537,6 +537,9 @@ impl KfdProcess {
         let mut guard = self.lock();
         let state = &mut *guard;
         let gpu = state.queues.get(&args.queue_id).ok_or(Errno::EINVAL)?.gpu;
+        // With the MES, and on GC 9.4.3, it is a formality (`pqm_set_gws`): what the instructions then do is not known.
+        let board = &self.machine.gpus[gpu].board;
+        let is_real = !board.has_mes() && !((9, 4, 3)..=(9, 4, 4)).contains(&board.gc_version);
         let device = &mut state.devices[gpu];
         args.first_gws = 0;
         match (args.num_gws != 0, device.gws) {
@@ -544,10 +547,12 @@ impl KfdProcess {
             (false, None) => Err(Errno::EINVAL),
             (true, None) => {
                 device.gws = Some(args.queue_id);
+                self.signals.set_global_wave_sync(args.queue_id, is_real);
                 Ok(())
             }
             (false, Some(_)) => {
                 device.gws = None;
+                self.signals.set_global_wave_sync(args.queue_id, false);
                 Ok(())
             }
         }

@@ -192,6 +192,14 @@ impl Signals {
         }
     }
 
+    /// Gives a queue global wave sync, or takes it away.
+    pub(super) fn set_global_wave_sync(&self, id: u32, has: bool) {
+        let queue = self.queues().get(&id).cloned();
+        if let Some(queue) = queue {
+            queue.with(|processor| processor.set_global_wave_sync(has));
+        }
+    }
+
     /// Whether waves stand still in a queue.
     pub(super) fn has_waves(&self, id: u32) -> bool {
         let queue = self.queues().get(&id).cloned();
