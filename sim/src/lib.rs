@@ -47,6 +47,7 @@ mod machine;
 pub mod memory;
 mod modes;
 pub mod profile;
+mod recorded;
 pub mod sdma;
 pub mod shader;
 mod tree;

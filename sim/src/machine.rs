@@ -51,6 +51,14 @@ pub enum MachineError {
         /// The name.
         name: String,
     },
+    /// A recorded topology does not hold enough.
+    #[error("{}: {problem}", file.display())]
+    Recorded {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// No kernel with this KFD is played.
     #[error("no simulated kernel has KFD 1.{minor}; there are 1.14, 1.17, 1.18 and 1.23")]
     UnknownKernel {

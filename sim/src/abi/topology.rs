@@ -75,8 +75,8 @@ impl Topology {
             .line("platform_rev", 0);
         topology.put("system_properties", system.0);
         let cpus = host.cpu_nodes as usize;
-        for cpu in 0..cpus {
-            topology.cpu_node(cpu, cpus, boards, kernel, &links[cpu]);
+        for (cpu, links) in links.iter().enumerate().take(cpus) {
+            topology.cpu_node(cpu, cpus, boards, kernel, links);
         }
         let mut processor_id = FIRST_PROCESSOR_ID;
         for (index, board) in boards.iter().enumerate() {

@@ -4,6 +4,7 @@ use crate::rig::{Rig, machine};
 use crate::topology::{ROOT, read};
 use selvedge_sim::{Machine, Process};
 use serde_json::Value;
+use std::path::{Path, PathBuf};
 
 fn text(value: &Value) -> String {
     match value {
@@ -106,6 +107,79 @@ fn the_whole_tree_of_a_real_apu() {
         }
     }
     assert_eq!(lines, 341);
+}
+
+/// A recorded topology in a folder, as Linux shows it.
+fn folder(golden: &Value, name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    let write = |path: String, properties: &Value| {
+        let lines = properties.as_object().unwrap().iter();
+        let lines = lines.map(|(key, value)| format!("{key} {}\n", text(value)));
+        let file = folder.join(path).join("properties");
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, lines.collect::<String>()).unwrap();
+    };
+    for node in golden["nodes"].as_array().unwrap() {
+        let number = text(&node["node"]);
+        write(format!("nodes/{number}"), &node["properties"]);
+        if let Some(bank) = node["mem_banks"].get(0) {
+            write(format!("nodes/{number}/mem_banks/0"), bank);
+        }
+    }
+    folder
+}
+
+/// Machines made from recorded topologies have them, but for how many caches there are and what is the CPU's.
+#[test]
+fn machines_from_recorded_topologies() {
+    let of_cpu = ["cpu_cores_count", "cpu_core_id_base", "max_engine_clk_ccompute"];
+    for (name, json, expected) in [
+        (
+            "phoenix",
+            include_str!("../../../tests/data/topology/05-gfx1103-phoenix-780m.json"),
+            (57, 2),
+        ),
+        (
+            "mi210",
+            include_str!("../../../tests/data/topology/02-gfx90a-mi210-x8-xgmi-pcie.json"),
+            (304, 90),
+        ),
+    ] {
+        let golden = golden(json);
+        let machine = Machine::recorded(&folder(&golden, name)).unwrap().build().unwrap();
+        let process = machine.process();
+        // The hive's number is our own; how units are numbered follows the order in which Linux found the GPUs.
+        let without = [&of_cpu[..], &["caches_count", "hive_id", "simd_id_base"]].concat();
+        let (mut lines, mut links) = (0, 0);
+        for node in golden["nodes"].as_array().unwrap() {
+            let path = format!("{ROOT}/nodes/{}", text(&node["node"]));
+            lines += compare(&process, &path, &node["properties"], &without);
+            for list in ["io_links", "p2p_links"] {
+                for (index, entry) in node[list].as_array().into_iter().flatten().enumerate() {
+                    compare(&process, &format!("{path}/{list}/{index}"), entry, &[]);
+                    links += 1;
+                }
+            }
+        }
+        assert_eq!((lines, links), expected, "{name}");
+    }
+}
+
+/// Architectures without a board, and kernels that say too little.
+#[test]
+fn recorded_topologies_that_do_not_do() {
+    let vangogh = include_str!("../../../tests/data/topology/07-gfx1033-vangogh-steamdeck.json");
+    let vega = include_str!("../../../tests/data/topology/01-gfx900-vega10-one-gpu.json");
+    for (name, json, problem) in [
+        ("vangogh", vangogh, "no board with gfx_target_version 100303 is known"),
+        ("vega", vega, "it has no gfx_target_version"),
+    ] {
+        let error = Machine::recorded(&folder(&golden(json), name)).unwrap_err().to_string();
+        assert!(error.ends_with(problem), "{error}");
+    }
+    let error = Machine::recorded(Path::new("/nowhere")).unwrap_err().to_string();
+    assert!(error.starts_with("/nowhere/nodes: "), "{error}");
 }
 
 /// Two sockets with four linked MI210s each: every link of every node, direct and indirect, and the GPUs' properties but for

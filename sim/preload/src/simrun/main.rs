@@ -26,8 +26,8 @@ const OWN_ERROR: u8 = 125;
 #[command(version)]
 struct Options {
     /// GPUs of the machine, several with commas between, or `none`; conditions follow after `+`, as in `gfx1100+small-bar`. An
-    /// unknown name is answered with those there are.
-    #[arg(long, default_value = "gfx1151", value_name = "GPU[+CONDITION...][,...]")]
+    /// unknown name is answered with those there are. Or the folder of a recorded topology, with a slash in its path.
+    #[arg(long, default_value = "gfx1151", value_name = "GPU[+CONDITION...][,...]|FOLDER")]
     machine: String,
     /// The kernel: 6.5, 6.12, 6.18, 7.3, or the KFD's minor version: 14, 17, 18, 23.
     #[arg(long, default_value = "6.18", value_parser = kfd_minor, value_name = "VERSION")]
@@ -77,6 +77,15 @@ fn library() -> Result<PathBuf, String> {
     })
 }
 
+/// The machine for processes whose working directory is another: a folder by its whole path.
+fn machine_of(machine: &str) -> Result<OsString, String> {
+    if !machine.contains('/') {
+        return Ok(machine.into());
+    }
+    let folder = std::path::absolute(machine).map_err(|error| format!("{machine}: {error}"))?;
+    Ok(folder.into_os_string())
+}
+
 /// Replaces this process by the program.
 fn run(options: &Options) -> Result<io::Error, String> {
     let library = library()?;
@@ -105,7 +114,7 @@ fn run(options: &Options) -> Result<io::Error, String> {
     command
         .args(arguments)
         .env("LD_PRELOAD", preload)
-        .env(environment::MACHINE, &options.machine)
+        .env(environment::MACHINE, machine_of(&options.machine)?)
         .env(environment::KFD_MINOR, options.kernel.to_string())
         .env(environment::TREE, &tree);
     if let Some(log) = &options.log {

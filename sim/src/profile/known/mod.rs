@@ -60,26 +60,27 @@ const RDNA_CAPABILITY: u32 = 0x2003_a280;
 /// `HSA_DBG_*`: watch address mask bits 7 to 29 (gfx10 and later), dispatch information always valid.
 const RDNA_DEBUG_PROPERTIES: u64 = 0x5d7;
 
-/// The boards, by name.
-const BOARDS: [(&str, fn() -> Board); 10] = [
-    ("gfx1151", gfx1151),
-    ("gfx1100", gfx1100),
-    ("gfx1201", gfx1201),
-    ("gfx1200", gfx1200),
-    ("gfx90a", gfx90a),
-    ("gfx906", gfx906),
-    ("gfx1030", gfx1030),
-    ("gfx942", gfx942),
-    ("gfx1101", gfx1101),
-    ("gfx1103", gfx1103),
-];
-
 /// Names of the boards.
-pub fn names() -> Vec<&'static str> {
-    BOARDS.iter().map(|&(name, _)| name).collect()
+pub fn names() -> &'static [&'static str] {
+    &[
+        "gfx1151", "gfx1100", "gfx1201", "gfx1200", "gfx90a", "gfx906", "gfx1030", "gfx942",
+        "gfx1101", "gfx1103",
+    ]
 }
 
 /// The board with this name.
 pub fn by_name(name: &str) -> Option<Board> {
-    BOARDS.iter().find(|known| known.0 == name).map(|(_, board)| board())
+    match name {
+        "gfx1151" => Some(gfx1151()),
+        "gfx1100" => Some(gfx1100()),
+        "gfx1201" => Some(gfx1201()),
+        "gfx1200" => Some(gfx1200()),
+        "gfx90a" => Some(gfx90a()),
+        "gfx906" => Some(gfx906()),
+        "gfx1030" => Some(gfx1030()),
+        "gfx942" => Some(gfx942()),
+        "gfx1101" => Some(gfx1101()),
+        "gfx1103" => Some(gfx1103()),
+        _ => None,
+    }
 }
