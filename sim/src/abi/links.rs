@@ -146,3 +146,36 @@ fn add(nodes: &mut [Links], host: &Host, boards: &[Board], kernel: &Kernel, gpu:
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::gfx1100;
+
+    /// From a GPU with a small BAR to one without; not the other way, nor from the CPU.
+    #[test]
+    fn links_one_way() {
+        let small = Board { bar_bytes: Some(256 << 20), ..gfx1100() };
+        let kernel = Kernel::with_kfd_minor(18).unwrap();
+        let to = |links: &[Properties]| links.iter().map(|link| link.to).collect::<Vec<_>>();
+        for (boards, from_cpu, indirect) in [
+            ([gfx1100(), small.clone()], 1, [vec![], vec![1]]),
+            ([small, gfx1100()], 2, [vec![2], vec![]]),
+        ] {
+            let nodes = links(&Host::default(), &boards, &kernel);
+            assert_eq!(to(&nodes[0].direct), [from_cpu]);
+            assert_eq!([to(&nodes[1].indirect), to(&nodes[2].indirect)], indirect);
+        }
+    }
+
+    /// As Linux 6.18 has it; older kernels took gfx942's lanes for gfx90a's.
+    #[test]
+    fn bandwidth_of_xgmi() {
+        let boards = [crate::profile::gfx942(), crate::profile::gfx942()];
+        for (minor, expected) in [(17, 50_000), (18, 64_000)] {
+            let kernel = Kernel::with_kfd_minor(minor).unwrap();
+            let nodes = links(&Host::default(), &boards, &kernel);
+            assert_eq!(nodes[1].direct[1].bandwidth, (expected, expected));
+        }
+    }
+}

@@ -23,10 +23,18 @@ pub(crate) fn list(system: &dyn System, path: &str) -> Result<Vec<String>, Errno
 
 #[test]
 fn the_tree_counts_what_it_says() {
-    for name in ["gfx1151", "gfx1100"] {
-        let process = machine(name, 18).process();
-        assert_eq!(list(&*process, &format!("{ROOT}/nodes")).unwrap(), ["0", "1"]);
-        for node in 0..2 {
+    for (description, nodes) in [
+        ("gfx1151", 2),
+        ("gfx1100", 2),
+        ("gfx942,gfx942", 3),
+        ("gfx1151,gfx1100,no-p2p", 3),
+        ("gfx1100,gfx1100+small-bar", 3),
+        ("gfx90a,gfx90a,gfx1030,gfx1101+two-cpus", 6),
+    ] {
+        let machine = selvedge_sim::Machine::described(description).unwrap().build().unwrap();
+        let process = machine.process();
+        assert_eq!(list(&*process, &format!("{ROOT}/nodes")).unwrap().len(), nodes);
+        for node in 0..nodes {
             let node = format!("{ROOT}/nodes/{node}");
             let properties = read(&*process, &format!("{node}/properties")).unwrap();
             for (count, directory) in [

@@ -16,6 +16,7 @@
 //!   whatever else a layout is known of: refused, with a message that names it.
 //! - Several XCCs at once: a buffer of an AQL queue is executed by one after the other, so that one which waits for a later one is
 //!   refused.
+//!   How a dispatch in such a buffer is shared out among them, no source says: here as a kernel dispatch packet's.
 //! - Registers of an AQL queue that its kernel dispatch packets change: its indirect buffers have their own.
 
 mod atomic;
