@@ -1,8 +1,8 @@
-//! A process that is killed while its kernel runs, and one that goes on beside it.
+//! A process that is killed while its kernel runs, one that hangs the GPU, and one that goes on beside them.
 
-use crate::program::{Addition, Holdings, LONG, launch, load, vram_used};
+use crate::program::{Addition, Holdings, LONG, add, launch, load, vram_used};
 use crate::{on_machine, times};
-use selvedge::{Device, Placement};
+use selvedge::{Device, Fault, Placement};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -26,13 +26,15 @@ fn victim() {
     panic!("nobody killed it");
 }
 
+/// This test again, as the victim.
+fn command(test: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture"]).env(VICTIM, "1").stdout(Stdio::piped());
+    command
+}
+
 fn start() -> Child {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", TEST, "--nocapture"])
-        .env(VICTIM, "1")
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = command(TEST).spawn().unwrap();
     let output = BufReader::new(child.stdout.take().unwrap());
     assert!(output.lines().any(|line| line.unwrap() == "spins"), "it never came so far");
     child
@@ -73,4 +75,42 @@ fn others() {
 #[test]
 fn in_mid_dispatch() {
     on_machine("6.18", TEST, others);
+}
+
+const HANG: &str = "killed::one_that_hangs_the_gpu";
+
+/// Runs a kernel that never ends, on a machine that looks for such: the GPU is reset.
+fn hangs() {
+    let device = Device::open(0).unwrap();
+    let progress = device.allocate(4, Placement::Coherent).unwrap();
+    let (code, stream) = (load(&device, "endless"), device.stream().unwrap());
+    let endless = launch(&stream, &code, "endless", 64, &[(&progress).into()]);
+    endless.wait(LONG).unwrap_err();
+    assert!(matches!(device.fault().as_deref(), Some(Fault::Reset(_))), "{:?}", device.fault());
+}
+
+fn is_reset() {
+    if std::env::var_os(VICTIM).is_some() {
+        return hangs();
+    }
+    let device = Device::open(0).unwrap();
+    let (code, stream) = (load(&device, "k01_vadd"), device.stream().unwrap());
+    let addition = Addition::new(&device, 7);
+    addition.start(&stream, &code).wait(LONG).unwrap();
+    let output = command(HANG).env("SELVEDGE_SIM_WATCHDOG", "100000").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    // All was done before the other heard of it; this process hears a moment later.
+    let start = Instant::now();
+    while device.fault().is_none() && start.elapsed() < LONG {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(matches!(device.fault().as_deref(), Some(Fault::Reset(_))), "{:?}", device.fault());
+    drop((addition, stream, code, device));
+    // The next context finds the GPU working.
+    add(&Device::open(0).unwrap(), 1);
+}
+
+#[test]
+fn one_that_hangs_the_gpu() {
+    on_machine("7.3", HANG, is_reset);
 }
