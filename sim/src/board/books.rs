@@ -5,6 +5,8 @@
 //! on its way through a socket. A member that leaves, by whatever means, holds nothing from then on.
 
 mod shown;
+#[cfg(test)]
+mod tests;
 
 use super::request::{Answer, Request, Use};
 use super::{Memory, PAGE, START, memfd, poison};
