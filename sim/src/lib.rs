@@ -28,8 +28,8 @@
 //! # What it does not model
 //! What a program asks for and the machine has not is refused with ENOSYS, said on standard error and
 //! kept in [`Machine::refusals`]: command submissions other than NOPs,
-//! checkpoints, performance counters, most of the debugger. Beyond that:
-//! - **Eviction.** Memory never moves; a device's memory is as large as the board says and no larger.
+//! checkpoints, performance counters, waves that a debugger stops. Beyond that:
+//! - **Eviction.** Bytes never move; a device's memory is as large as the board says and no larger.
 //! - **Caches** keep nothing from anybody unless [`Builder::caches`] asks for it; then L2 does.
 //! - **Signals.** No call is interrupted but by a [`fault::Plan`]; the kernel's SIGTERM and SIGSEGV
 //!   after an unhandled fault are not sent.
