@@ -676,6 +676,11 @@ impl Shared {
         all.push(Arc::downgrade(process));
     }
 
+    /// VRAM is asked for that KFD processes fill.
+    pub(crate) fn make_room(&self, gpu: usize) {
+        self.live_kfd_processes().iter().for_each(|process| process.make_room(gpu));
+    }
+
     fn live_kfd_processes(&self) -> Vec<Arc<KfdProcess>> {
         let all = self.kfd_processes.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().filter_map(Weak::upgrade).collect()

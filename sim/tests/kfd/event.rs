@@ -162,12 +162,14 @@ fn exit_interrupts_waits() {
     unsafe { rig.process.ioctl(second, request::CREATE_PROCESS, std::ptr::null_mut()).unwrap() };
     let mut object = drm::SyncobjCreate::default();
     ioctl(&rig.process, rig.render, drm::SYNCOBJ_CREATE, &mut object).unwrap();
+    let about_to_wait = &std::sync::Barrier::new(4);
     std::thread::scope(|scope| {
         let waits = [rig.kfd, second].map(|kfd| {
             let process = &rig.process;
             scope.spawn(move || {
                 let mut args = uapi::CreateEventArgs::default();
                 ioctl(process, kfd, request::CREATE_EVENT, &mut args).unwrap();
+                about_to_wait.wait();
                 let mut data = EventData::new(args.event_id, 0);
                 let mut args = uapi::WaitEventsArgs {
                     events_ptr: (&raw mut data).expose_provenance() as u64,
@@ -191,9 +193,11 @@ fn exit_interrupts_waits() {
                 flags: 2,
                 ..Default::default()
             };
+            about_to_wait.wait();
             ioctl(process, render, drm::SYNCOBJ_TIMELINE_WAIT, &mut args)
         });
-        std::thread::sleep(Duration::from_millis(50));
+        about_to_wait.wait();
+        std::thread::sleep(Duration::from_millis(100));
         rig.process.exit();
         for wait in waits {
             assert_eq!(wait.join().unwrap(), (Err(Errno::EINTR), Err(Errno::EBADF)));

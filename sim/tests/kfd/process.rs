@@ -173,6 +173,12 @@ fn settings_need_a_vm() {
     xnack.xnack_enabled = -1;
     ioctl(&process, kfd, request::SET_XNACK_MODE, &mut xnack).unwrap();
     assert_eq!(xnack.xnack_enabled, 0);
+    // gfx906 is set not to at boot; gfx90a could, and that is not modelled.
+    for (name, answer) in [("gfx906", Errno::EPERM), ("gfx90a", Errno::ENOSYS)] {
+        let rig = Rig::new(name, 18);
+        let mut xnack = uapi::SetXnackModeArgs { xnack_enabled: 1 };
+        assert_eq!(rig.ask(request::SET_XNACK_MODE, &mut xnack), Err(answer), "{name}");
+    }
 }
 
 #[test]

@@ -230,3 +230,27 @@ fn a_gpu_without_room_leaves_a_range_where_it_is() {
     set(&rig, memory, 4 << 20, (uapi::SVM_ATTR_PREFETCH_LOC, gpu));
     assert_eq!(lines(&rig, fd).len(), 2);
 }
+
+/// A render node's buffer that wants VRAM which the process fills (KFDEvictTest).
+#[test]
+fn buffers_make_room() {
+    use kfd::uapi::amdgpu::{GemCreate, GemDomain, drm_request};
+    let rig = Rig::new("gfx1100", 18);
+    let fd = open(&rig, &[uapi::SMI_EVENT_QUEUE_EVICTION, uapi::SMI_EVENT_QUEUE_RESTORE]);
+    let create = |bo_size: u64| {
+        let mut args = GemCreate::default();
+        args.in_.bo_size = bo_size;
+        args.in_.domains = GemDomain::VRAM.bits();
+        ioctl(&rig.process, rig.render, drm_request::GEM_CREATE, &mut args).unwrap();
+    };
+    create(1 << 30);
+    assert_eq!(lines(&rig, fd), [""; 0]);
+    let mut args = uapi::GetAvailableMemoryArgs { gpu_id: rig.gpu_id, ..Default::default() };
+    rig.ask(request::AVAILABLE_MEMORY, &mut args).unwrap();
+    rig.alloc(AllocMemFlags::VRAM, args.available, 0).unwrap();
+    create(1 << 30);
+    let (pid, gpu) = (rig.process.pid(), rig.gpu_id);
+    assert_eq!(lines(&rig, fd), [format!("9 0 -{pid} {gpu:x} 2"), format!("a 0 -{pid} {gpu:x} 0")]);
+    rig.ask(request::AVAILABLE_MEMORY, &mut args).unwrap();
+    assert!(args.available < 2 << 20);
+}

@@ -43,18 +43,18 @@ machines! {
 /// Faults would end the primary context, and there is no other.
 #[test]
 fn before_secondary_contexts() {
-    ask("gfx1151", 18, 4 + ONE_GPU);
+    ask("gfx1151", 18, 8 + ONE_GPU);
 }
 
 /// Debian's kernel has no shared virtual memory.
 #[test]
 fn without_shared_virtual_memory() {
-    ask("gfx1100", 17, 9 + ONE_GPU);
+    ask("gfx1100", 17, 13 + ONE_GPU);
 }
 
 #[test]
 fn on_the_oldest_kernel() {
-    ask("gfx90a", 14, 4 + ONE_GPU);
+    ask("gfx90a", 14, 8 + ONE_GPU);
 }
 
 /// What is asked of several GPUs, from each to the next.

@@ -4,6 +4,7 @@
 
 mod board;
 mod descriptors;
+mod events;
 mod files;
 mod leaving;
 mod memory;

@@ -68,8 +68,11 @@ impl RenderFile {
             return Err(Errno::ENOMEM);
         }
         let buffer = match allocate(domain) {
-            // What does not fit VRAM goes to system memory.
-            Err(_) if domain == Domain::Vram => allocate(Domain::Gtt)?,
+            // What does not fit VRAM pushes others out for a while, and goes to system memory.
+            Err(_) if domain == Domain::Vram => {
+                self.machine.make_room(self.gpu);
+                allocate(Domain::Gtt)?
+            }
             other => other?,
         };
         args.set_out(&uapi::GemCreateOut { handle: self.add(buffer)?, _pad: 0 });

@@ -236,8 +236,14 @@ impl KfdProcess {
         if !state.queues.is_empty() {
             return Err(Errno::EBUSY);
         }
-        // gfx10 and later cannot retry (kfd_process.c, `kfd_process_xnack_mode`).
+        // gfx10 and later cannot retry, and of gfx9 only those where each process chooses (kfd_process.c,
+        // `kfd_process_xnack_mode`; `KFD_SUPPORT_XNACK_PER_PROCESS`), as others are set not to at boot.
         if args.xnack_enabled != 0 && !self.machine.gpus.is_empty() {
+            let chooses =
+                |version| ((9, 4, 2)..=(9, 4, 4)).contains(&version) || version == (9, 5, 0);
+            if self.machine.gpus.iter().all(|gpu| chooses(gpu.board.gc_version)) {
+                return Err(self.machine.refuse("page faults that are retried (XNACK)".into()));
+            }
             return Err(Errno::EPERM);
         }
         state.xnack = args.xnack_enabled;

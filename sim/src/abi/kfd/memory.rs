@@ -129,6 +129,11 @@ impl Allocation {
         in_vm || in_own
     }
 
+    /// Whether it takes a GPU's own memory.
+    pub(super) fn is_in_vram(&self) -> bool {
+        self.buffer.domain == Domain::Vram
+    }
+
     /// Whether a GPU has it.
     pub(super) fn is_mapped_on(&self, gpu: usize) -> bool {
         self.mapped.contains_key(&gpu)

@@ -191,6 +191,17 @@ impl KfdProcess {
         self.signals.evict(gpu);
     }
 
+    /// Another file's buffer is to have VRAM that the process fills: the process's buffers leave, its queues with them, and
+    /// come back when they are wanted (`evict_process_worker`, `restore_process_worker` of kfd_process.c). In the end the
+    /// other buffer is in system memory.
+    pub(crate) fn make_room(&self, gpu: usize) {
+        let state = self.lock();
+        if state.devices[gpu].buffers.values().any(memory::Allocation::is_in_vram) {
+            self.tell_of_eviction(&state, smi::EvictionTrigger::Buffers);
+            self.tell_of_restore(&state);
+        }
+    }
+
     /// The driver stops all processes before it resets a GPU (`kfd_suspend_all_processes`).
     pub(crate) fn suspend(&self) {
         for gpu in 0..self.machine.gpus.len() {

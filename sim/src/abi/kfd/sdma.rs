@@ -165,13 +165,12 @@ mod tests {
     /// gfx942: sixteen engines of eight queues, of which fourteen are for links.
     #[test]
     fn sixteen_engines() {
-        let queues = of(&profile::gfx942());
-        let last = queues.take(Wanted::Engine(15)).unwrap();
-        assert_eq!((last.engine, last.queue, last.doorbell()), (15, 0, 0x196));
+        let mut queues = Engines::of(&profile::gfx942());
+        assert_eq!(take(&mut queues, Wanted::Engine(15)), Some((15, 0, 0x196)));
         assert!(queues.take(Wanted::Engine(16)).is_none());
-        let links = std::iter::from_fn(|| queues.take(Wanted::Link)).collect::<Vec<_>>();
-        let any = std::iter::from_fn(|| queues.take(Wanted::Any)).collect::<Vec<_>>();
-        assert_eq!((links.len(), any.len()), (14 * 8 - 1, 2 * 8));
+        let links = std::iter::from_fn(|| queues.take(Wanted::Link)).count();
+        let any = std::iter::from_fn(|| queues.take(Wanted::Any)).count();
+        assert_eq!((links, any), (14 * 8 - 1, 2 * 8));
     }
 
     /// gfx90a: two engines of eight queues, and three for links.

@@ -28,6 +28,8 @@ pub(crate) enum EvictionTrigger {
     Svm = 0,
     /// The process's own pages, which a buffer is, moved.
     UserMemory = 1,
+    /// A buffer had to make room for another.
+    Buffers = 2,
     /// The GPU is suspended, as before a reset.
     Suspend = 3,
     /// A checkpoint is made.

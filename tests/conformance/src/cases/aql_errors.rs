@@ -4,12 +4,15 @@ use super::{arguments, case, faulting};
 use crate::aql_queue::AqlQueue;
 use crate::kernels::Code;
 use crate::memory::Kind;
+use crate::pm4_queue::Pm4Queue;
 use crate::report::{Outcome, equal};
+use crate::sdma_queue::SdmaQueue;
 use crate::subject::DEADLINE;
 use crate::{Case, Result, Subject};
 use aql::KernelDispatch;
 use kfd::uapi::exception;
-use kfd::{Event, EventKind, Report, WaitOutcome, WaitSet};
+use kfd::{AllocationFlags, Event, EventKind, MemoryException, Report, WaitOutcome, WaitSet};
+use pm4::packet::WriteData;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +28,10 @@ pub(super) const CASES: &[Case] = &[
     ),
     faulting("fault.store", "a kernel's store to nowhere is told with its page", store),
     faulting("fault.queues", "a fault ends every queue of its context", queues),
+    faulting("fault.contexts", "a fault leaves other contexts alone", contexts),
+    faulting("fault.read_only", "a store to memory that may only be read is told so", read_only),
+    faulting("fault.sdma", "an SDMA engine's store to nowhere is told with its page", sdma_store),
+    faulting("fault.pm4", "a packet's store to nowhere is told with its page", pm4_store),
 ];
 
 /// Submits what is wrong with a dispatch; the queue's error must be these.
@@ -107,21 +114,68 @@ fn fault(subject: &Subject, queue: &mut AqlQueue, watch: &mut WaitSet) -> Result
         gone.address()
     };
     queue.launch(&code.kernel("fill"), 64, &arguments![page, 1u32, 64u32])?;
-    equal("the wait for the fault", watch.wait_any(Some(DEADLINE))?, WaitOutcome::Complete)?;
-    match watch.report(0) {
-        Some(Report::Memory(told)) => {
-            equal("the fault's page", told.address & !0xfff, page)?;
-            equal("the fault's GPU", told.gpu_id, subject.device().gpu_id())?;
-            equal("whether the page is not present", told.not_present, true)
-        }
-        other => Err(Outcome::fail(format!("it was told as {other:?}"))),
-    }
+    let not_present = told(subject, watch, page)?.not_present;
+    equal("whether the page is not present", not_present, true)
 }
 
 fn store(subject: &Subject) -> Result {
     let mut watch = watch(subject)?;
     let mut queue = AqlQueue::new(subject, 64)?;
     fault(subject, &mut queue, &mut watch)
+}
+
+/// Checks what a fault is told with.
+fn told(subject: &Subject, watch: &mut WaitSet, page: u64) -> Result<MemoryException> {
+    equal("the wait for the fault", watch.wait_any(Some(DEADLINE))?, WaitOutcome::Complete)?;
+    match watch.report(0) {
+        Some(Report::Memory(told)) => {
+            equal("the fault's page", told.address & !0xfff, page)?;
+            equal("the fault's GPU", told.gpu_id, subject.device().gpu_id())?;
+            Ok(told)
+        }
+        other => Err(Outcome::fail(format!("it was told as {other:?}"))),
+    }
+}
+
+fn contexts(subject: &Subject) -> Result {
+    let neighbour = subject.neighbour()?;
+    let mut other = AqlQueue::new(&neighbour, 64)?;
+    let mut watch = watch(subject)?;
+    let mut queue = AqlQueue::new(subject, 64)?;
+    fault(subject, &mut queue, &mut watch)?;
+    for _ in 0..3 {
+        let packet = other.barrier([0; 5])?;
+        other.finish(packet)?;
+    }
+    let mut later = AqlQueue::new(&neighbour, 64)?;
+    let packet = later.barrier([0; 5])?;
+    later.finish(packet)
+}
+
+fn read_only(subject: &Subject) -> Result {
+    let mut watch = watch(subject)?;
+    let code = Code::load(subject)?;
+    let mut queue = AqlQueue::new(subject, 64)?;
+    let memory = subject.device().allocate(4096, AllocationFlags::GTT)?;
+    let page = memory.address();
+    queue.launch(&code.kernel("fill"), 64, &arguments![page, 1u32, 64u32])?;
+    equal("whether it may only be read", told(subject, &mut watch, page)?.read_only, true)
+}
+
+fn sdma_store(subject: &Subject) -> Result {
+    let mut watch = watch(subject)?;
+    let mut queue = SdmaQueue::new(subject)?;
+    let page = subject.memory(Kind::Shared, 4096)?.address();
+    queue.send(|to| sdma::sequence::fence(to, page, 1))?;
+    told(subject, &mut watch, page).map(drop)
+}
+
+fn pm4_store(subject: &Subject) -> Result {
+    let mut watch = watch(subject)?;
+    let mut queue = Pm4Queue::new(subject, 1024)?;
+    let page = subject.memory(Kind::Shared, 4096)?.address();
+    queue.send(|to| to.push_with(&WriteData::memory(page, 1), &[1]))?;
+    told(subject, &mut watch, page).map(drop)
 }
 
 fn queues(subject: &Subject) -> Result {
