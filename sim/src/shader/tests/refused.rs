@@ -83,12 +83,6 @@ fn operations_that_nothing_executes() {
         DS_BVH_STACK_RTN_B32: gfx1151
         DS_DEC_SRC2_U32: gfx906 gfx908
         DS_DEC_SRC2_U64: gfx906 gfx908
-        DS_GWS_BARRIER: gfx906 gfx908 gfx90a gfx942 gfx950 gfx1030 gfx1151
-        DS_GWS_INIT: gfx906 gfx908 gfx90a gfx942 gfx950 gfx1030 gfx1151
-        DS_GWS_SEMA_BR: gfx906 gfx908 gfx90a gfx942 gfx950 gfx1030 gfx1151
-        DS_GWS_SEMA_P: gfx906 gfx908 gfx90a gfx942 gfx950 gfx1030 gfx1151
-        DS_GWS_SEMA_RELEASE_ALL: gfx906 gfx908 gfx90a gfx942 gfx950 gfx1151
-        DS_GWS_SEMA_V: gfx906 gfx908 gfx90a gfx942 gfx950 gfx1151
         DS_INC_SRC2_U32: gfx906 gfx908
         DS_INC_SRC2_U64: gfx906 gfx908
         DS_MAX_SRC2_F32: gfx906 gfx908
