@@ -2,6 +2,7 @@
 
 use selvedge_sys::Errno;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -23,6 +24,12 @@ enum Call {
     /// The ioctl with this number (`_IOC_NR`) on this node.
     Ioctl(Node, u8),
     Interrupt,
+    /// A packet that a queue takes from its ring, by the KFD's id of the queue.
+    Packet(u32),
+    /// A doorbell that a queue sees.
+    Doorbell(u32),
+    /// A signal or fence of 64 bits that a queue writes.
+    Write(u32),
 }
 
 #[derive(Clone, Debug)]
@@ -38,6 +45,30 @@ enum Effect {
     Fail(Errno),
     Delay(Duration),
     Lose,
+    Tear(Duration),
+    Packet(PacketFault),
+}
+
+/// What becomes of a queue at a packet, instead of what the packet says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketFault {
+    /// The GPU hangs; nobody is told.
+    Hang,
+    /// The GPU hangs and is reset.
+    Reset,
+    /// A load from this address meets no memory.
+    PageFault(u64),
+}
+
+/// What becomes of a doorbell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DoorbellFault {
+    /// It is not seen; the next one is.
+    Lost,
+    /// It is seen so much later.
+    Late(Duration),
+    /// Its lower half is seen first, with the upper half of what was there.
+    Torn,
 }
 
 /// A plan of faults. Calls are counted from 1, over all processes of the machine, from the moment the
@@ -94,6 +125,38 @@ impl Plan {
         self.rule(Call::Interrupt, first..first.saturating_add(count), Effect::Lose)
     }
 
+    /// At the `nth` packet of its ring, queues with this id of the KFD do something else: the packet is not processed.
+    #[must_use]
+    pub fn at_packet(self, queue: u32, nth: u64, fault: PacketFault) -> Plan {
+        self.rule(Call::Packet(queue), nth..nth + 1, Effect::Packet(fault))
+    }
+
+    /// Queues with this id miss the `nth` change of their doorbell.
+    #[must_use]
+    pub fn lose_doorbell(self, queue: u32, nth: u64) -> Plan {
+        self.rule(Call::Doorbell(queue), nth..nth + 1, Effect::Lose)
+    }
+
+    /// Queues with this id see the `nth` change of their doorbell late.
+    #[must_use]
+    pub fn delay_doorbell(self, queue: u32, nth: u64, delay: Duration) -> Plan {
+        self.rule(Call::Doorbell(queue), nth..nth + 1, Effect::Delay(delay))
+    }
+
+    /// Queues with this id see the `nth` change of their doorbell in two halves, as if two stores of 32 bits had made
+    /// it: first the lower half with the upper one of before, zero at first, then all of it.
+    #[must_use]
+    pub fn tear_doorbell(self, queue: u32, nth: u64) -> Plan {
+        self.rule(Call::Doorbell(queue), nth..nth + 1, Effect::Tear(Duration::ZERO))
+    }
+
+    /// The `nth` value of 64 bits that queues with this id write to tell that work is complete (signals of AQL packets,
+    /// RELEASE_MEM) is written in two halves, the lower first and the upper so much later.
+    #[must_use]
+    pub fn tear_write(self, queue: u32, nth: u64, between: Duration) -> Plan {
+        self.rule(Call::Write(queue), nth..nth + 1, Effect::Tear(between))
+    }
+
     /// `count` end-of-pipe interrupts from the `first` on arrive late.
     #[must_use]
     pub fn delay_interrupts(self, first: u64, count: u64, delay: Duration) -> Plan {
@@ -102,9 +165,11 @@ impl Plan {
 }
 
 /// A plan in force, with its counts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Injector {
     state: Mutex<State>,
+    /// Whether the plan has no rules.
+    is_empty: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -117,25 +182,36 @@ struct State {
 
 impl Injector {
     pub(crate) fn new(plan: Plan) -> Injector {
-        Injector { state: Mutex::new(State { plan, ..State::default() }) }
+        let is_empty = AtomicBool::new(plan.rules.is_empty());
+        Injector { state: Mutex::new(State { plan, ..State::default() }), is_empty }
     }
 
     /// Puts another plan in force and counts from the start.
     pub(crate) fn set(&self, plan: Plan) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) =
-            State { plan, ..State::default() };
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_empty.store(plan.rules.is_empty(), Ordering::Release);
+        *state = State { plan, ..State::default() };
     }
 
     /// Counts one call; the effects due, delays already served.
     fn pass(&self, calls: &[Call]) -> Option<Effect> {
+        let (hit, delay) = self.look(calls);
+        if !delay.is_zero() {
+            std::thread::sleep(delay);
+        }
+        hit
+    }
+
+    /// Counts one call; the effects due.
+    fn look(&self, calls: &[Call]) -> (Option<Effect>, Duration) {
         let mut hit = None;
         let mut delay = Duration::ZERO;
+        if self.is_empty.load(Ordering::Acquire) {
+            return (hit, delay);
+        }
         {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             let State { plan, counts, struck } = &mut *state;
-            if plan.rules.is_empty() {
-                return None;
-            }
             for call in calls {
                 let count = counts.entry(*call).or_default();
                 *count += 1;
@@ -149,10 +225,7 @@ impl Injector {
                 }
             }
         }
-        if !delay.is_zero() {
-            std::thread::sleep(delay);
-        }
-        hit
+        (hit, delay)
     }
 
     /// How often a rule of the plan in force has struck.
@@ -177,6 +250,31 @@ impl Injector {
 
     pub(crate) fn ioctl(&self, node: Node, number: u8) -> Result<(), Errno> {
         self.fail(&[Call::AnyIoctl, Call::Ioctl(node, number)])
+    }
+
+    /// What happens at a packet of a queue.
+    pub(crate) fn packet(&self, queue: u32) -> Option<PacketFault> {
+        match self.pass(&[Call::Packet(queue)]) {
+            Some(Effect::Packet(fault)) => Some(fault),
+            _ => None,
+        }
+    }
+
+    /// What happens to a doorbell of a queue.
+    pub(crate) fn doorbell(&self, queue: u32) -> Option<DoorbellFault> {
+        match self.look(&[Call::Doorbell(queue)]) {
+            (Some(Effect::Lose), _) => Some(DoorbellFault::Lost),
+            (Some(Effect::Tear(_)), _) => Some(DoorbellFault::Torn),
+            (_, delay) => (!delay.is_zero()).then_some(DoorbellFault::Late(delay)),
+        }
+    }
+
+    /// What passes between the halves of a value that a queue writes, when it is torn.
+    pub(crate) fn write(&self, queue: u32) -> Option<Duration> {
+        match self.pass(&[Call::Write(queue)]) {
+            Some(Effect::Tear(between)) => Some(between),
+            _ => None,
+        }
     }
 
     /// Whether an end-of-pipe interrupt arrives.
@@ -204,5 +302,25 @@ mod tests {
         assert_eq!([(); 3].map(|()| injector.interrupt_arrives()), [true, false, true]);
         injector.set(Plan::new());
         assert!(injector.interrupt_arrives());
+    }
+
+    #[test]
+    fn queues_count_for_themselves() {
+        let second = Duration::from_secs(1);
+        let plan = Plan::new()
+            .at_packet(1, 2, PacketFault::Hang)
+            .at_packet(2, 1, PacketFault::PageFault(5))
+            .lose_doorbell(1, 1)
+            .delay_doorbell(1, 2, second)
+            .tear_doorbell(1, 3)
+            .tear_write(1, 2, second);
+        let injector = Injector::new(plan);
+        assert_eq!([(); 3].map(|()| injector.packet(1)), [None, Some(PacketFault::Hang), None]);
+        assert_eq!(injector.packet(2), Some(PacketFault::PageFault(5)));
+        let doorbells = [DoorbellFault::Lost, DoorbellFault::Late(second), DoorbellFault::Torn];
+        assert_eq!([(); 3].map(|()| injector.doorbell(1)), doorbells.map(Some));
+        assert_eq!([(); 3].map(|()| injector.doorbell(2)), [None; 3]);
+        assert_eq!([(); 3].map(|()| injector.write(1)), [None, Some(second), None]);
+        assert_eq!(injector.struck(), 6);
     }
 }

@@ -71,6 +71,7 @@ impl Processor for Aql {
     fn step(&mut self) -> Result<(), Halt> {
         let words = self.fetch()?;
         self.hqd.taken(PacketFormat::Aql, self.slot(), &words, true);
+        self.hqd.meet_planned_fault()?;
         let packet = Packet::decode(&words);
         let Header { acquire, release, barrier, packet_type, .. } = packet.header();
         let overtakes = matches!(
@@ -226,7 +227,8 @@ impl Aql {
         self.hqd.packet = packet.wrapping_add(1);
         self.slots.free(&mut self.hqd.memory, packet)?;
         self.hqd.count_packet();
-        signal::complete(&mut self.hqd.memory, &*self.hqd.host, completion_signal, timestamps)?;
+        let (host, queue) = (&*self.hqd.host, self.hqd.configuration.id);
+        signal::complete(&mut self.hqd.memory, host, queue, completion_signal, timestamps)?;
         Ok(())
     }
 
@@ -245,12 +247,12 @@ impl Aql {
         let is_profiled = self.is_profiled()?;
         let mut memory = View::on(Path::Both, Arc::clone(self.hqd.memory.space()));
         let (host, slots) = (Arc::clone(&self.hqd.host), &mut self.slots);
-        let counter = self.hqd.counter();
+        let (counter, queue) = (self.hqd.counter(), self.hqd.configuration.id);
         self.hqd.drain_with(|held, start| {
             let timestamps = is_profiled.then(|| (start, host.clock()));
             slots.free(&mut memory, held.packet)?;
             counter.count_packet();
-            signal::complete(&mut memory, &*host, held.signal, timestamps)?;
+            signal::complete(&mut memory, &*host, queue, held.signal, timestamps)?;
             Ok(())
         })
     }

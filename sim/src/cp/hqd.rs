@@ -5,7 +5,8 @@ use super::overlap::{Disorder, Held};
 use super::queue::{Control, NEVER_RUNG, Stopped};
 use super::taken::{PacketFormat, PacketListener, TakenPacket};
 use super::{Host, QueueConfiguration, QueueKind};
-use crate::memory::{AddressSpace, MemoryFault, Path, View};
+use crate::fault::{DoorbellFault, PacketFault};
+use crate::memory::{Access, AddressSpace, FaultReason, MemoryFault, Path, View};
 use crate::profile::Gpu;
 use crate::shader::{
     self, ComputeUnit, Counts, Finding, FindingKind, GlobalWaveSync, InstructionCache, KernelAt,
@@ -16,7 +17,7 @@ use std::hint;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Why the processor does not go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,6 +147,10 @@ pub(crate) struct Hqd {
     pub(super) held: Vec<Held>,
     /// The doorbell's last value.
     rung: u64,
+    /// A doorbell that is to be seen late, and when.
+    late: Option<(u64, Instant)>,
+    /// A doorbell of which half was seen.
+    torn: Option<u64>,
     /// Address of the first instruction of the last dispatch's kernel.
     kernel: u64,
 }
@@ -183,6 +188,8 @@ impl Hqd {
             control,
             packet: 0,
             rung: NEVER_RUNG,
+            late: None,
+            torn: None,
             kernel: 0,
         }
     }
@@ -195,8 +202,54 @@ impl Hqd {
             return None;
         }
         fence(Ordering::Acquire);
-        self.rung = doorbell;
-        Some(doorbell)
+        let seen = self.faulty_doorbell(doorbell);
+        if let Some(seen) = seen {
+            self.rung = seen;
+        }
+        seen
+    }
+
+    /// What is seen of a new value of the doorbell, where a plan has something in mind for it.
+    fn faulty_doorbell(&mut self, doorbell: u64) -> Option<u64> {
+        const LOWER: u64 = u32::MAX as u64;
+        if let Some((value, until)) = self.late
+            && value == doorbell
+        {
+            return (Instant::now() >= until).then_some(doorbell);
+        }
+        self.late = None;
+        if self.torn == Some(doorbell) {
+            self.torn = None;
+            return Some(doorbell);
+        }
+        match self.host.doorbell_fault(self.configuration.id) {
+            None => Some(doorbell),
+            Some(DoorbellFault::Lost) => {
+                self.rung = doorbell;
+                None
+            }
+            Some(DoorbellFault::Late(delay)) => {
+                self.late = Some((doorbell, Instant::now() + delay));
+                None
+            }
+            Some(DoorbellFault::Torn) => {
+                self.torn = Some(doorbell);
+                let before = if self.rung == NEVER_RUNG { 0 } else { self.rung };
+                Some(doorbell & LOWER | before & !LOWER)
+            }
+        }
+    }
+
+    /// A packet was taken; something else may be planned than to process it.
+    pub(crate) fn meet_planned_fault(&self) -> Result<(), Halt> {
+        match self.host.packet_fault(self.configuration.id) {
+            None => Ok(()),
+            Some(PacketFault::Hang | PacketFault::Reset) => Err(Halt::Stopped),
+            Some(PacketFault::PageFault(address)) => {
+                let (access, reason) = (Access::Read, FaultReason::NotPresent);
+                Err(Halt::Memory(MemoryFault { address, access, reason }))
+            }
+        }
     }
 
     /// A point where the queue may be stopped; see [`Control::rest`].

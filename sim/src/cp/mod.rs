@@ -51,12 +51,14 @@ pub use queue::{QueueStatistics, RingProcessor};
 pub use taken::{PacketFormat, PacketListener, TakenPacket};
 pub(crate) use thread::quiet_thread;
 
+use crate::fault::{DoorbellFault, PacketFault};
 use crate::memory::{Backing, MemoryFault};
 use crate::modes::Ordering;
 use crate::sdma::Engine;
 use crate::shader::{Counts, Finding, Inspection, KernelAt, WaveInterrupt};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// What a command processor does to the rest of the machine.
 ///
@@ -79,6 +81,22 @@ pub trait Host: Send + Sync + Debug {
     /// What looks at the queue's waves.
     fn inspection(&self) -> Arc<Inspection> {
         Arc::default()
+    }
+    /// What becomes of a queue at the packet that it has taken, instead of what the packet says. The machine knows of a
+    /// hang or a reset.
+    fn packet_fault(&self, queue_id: u32) -> Option<PacketFault> {
+        _ = queue_id;
+        None
+    }
+    /// What becomes of a doorbell of a queue.
+    fn doorbell_fault(&self, queue_id: u32) -> Option<DoorbellFault> {
+        _ = queue_id;
+        None
+    }
+    /// What passes between the halves of a value that a queue writes, when it is torn.
+    fn torn_write(&self, queue_id: u32) -> Option<Duration> {
+        _ = queue_id;
+        None
     }
     /// In what order the queue does what may be done in any.
     fn ordering(&self) -> Ordering {

@@ -3,6 +3,9 @@
 use super::Host;
 use crate::memory::{MemoryFault, View};
 use aql::signal::offset;
+use std::sync::atomic::{Ordering, fence};
+use std::thread;
+use std::time::Duration;
 
 /// What to do to the host after a signal's value has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,10 +34,24 @@ pub(super) fn value(memory: &mut View, signal: u64) -> Result<i64, MemoryFault> 
     Ok(memory.acquire_u64(signal.wrapping_add(offset::VALUE))?.cast_signed())
 }
 
+/// Writes the halves of a value one after the other.
+pub(super) fn torn(
+    memory: &mut View,
+    address: u64,
+    value: u64,
+    between: Duration,
+) -> Result<(), MemoryFault> {
+    fence(Ordering::Release);
+    memory.write_u32(address, value as u32)?;
+    thread::sleep(between);
+    memory.write_u32(address.wrapping_add(4), (value >> 32) as u32)
+}
+
 /// Decrements the value and tells the host.
 pub(super) fn complete(
     memory: &mut View,
     host: &dyn Host,
+    queue: u32,
     signal: u64,
     timestamps: Option<(u64, u64)>,
 ) -> Result<(), MemoryFault> {
@@ -47,7 +64,16 @@ pub(super) fn complete(
     }
     // A host that sees the value may free the signal, so the event comes first.
     let event = Event::of(memory, signal)?;
-    memory.atomic_u64(signal.wrapping_add(offset::VALUE), |value| value.wrapping_sub(1))?;
+    let address = signal.wrapping_add(offset::VALUE);
+    match host.torn_write(queue) {
+        None => {
+            memory.atomic_u64(address, |value| value.wrapping_sub(1))?;
+        }
+        Some(between) => {
+            let value = memory.read_u64(address)?.wrapping_sub(1);
+            torn(memory, address, value, between)?;
+        }
+    }
     event.map_or(Ok(()), |event| event.send(memory, host))
 }
 

@@ -68,6 +68,9 @@ impl Sdma {
         }
         self.fetch(*stream, &mut words, length)?;
         self.hqd.taken(format, address, &words, in_ring);
+        if *stream == Stream::Ring {
+            self.hqd.meet_planned_fault()?;
+        }
         if may_overlap(layout.name) {
             if self.held.len() < MOST && self.hqd.disorder.holds() {
                 self.held.push((address, words));

@@ -11,6 +11,7 @@ mod fault;
 mod gws;
 mod machines;
 mod memory;
+mod planned;
 mod pm4;
 mod process;
 mod queue;

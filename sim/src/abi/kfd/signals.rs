@@ -5,6 +5,7 @@ use super::event::{Events, fault_data};
 use super::smi::SmiEvent;
 use crate::abi::user;
 use crate::cp::{Host, RingProcessor};
+use crate::fault::{DoorbellFault, PacketFault};
 use crate::machine::{Machine, Shared};
 use crate::memory::MemoryFault;
 use crate::modes::Ordering as Order;
@@ -314,6 +315,25 @@ impl Host for GpuInterrupts {
 
     fn inspection(&self) -> Arc<Inspection> {
         self.signals.machine.inspection.clone()
+    }
+
+    fn packet_fault(&self, queue_id: u32) -> Option<PacketFault> {
+        let fault = self.signals.machine.faults.packet(queue_id)?;
+        let machine = Machine(self.signals.machine.clone());
+        match fault {
+            PacketFault::Hang => machine.hang_gpu(self.gpu),
+            PacketFault::Reset => machine.reset_gpu(self.gpu),
+            PacketFault::PageFault(_) => {}
+        }
+        Some(fault)
+    }
+
+    fn doorbell_fault(&self, queue_id: u32) -> Option<DoorbellFault> {
+        self.signals.machine.faults.doorbell(queue_id)
+    }
+
+    fn torn_write(&self, queue_id: u32) -> Option<Duration> {
+        self.signals.machine.faults.write(queue_id)
     }
 
     fn ordering(&self) -> Order {

@@ -5,6 +5,7 @@
 
 use super::{Context, Next, Operation};
 use crate::cp::hqd::Halt;
+use crate::cp::signal;
 use crate::memory::{Access, FaultReason, MemoryFault};
 use ::pm4::packet::{
     AcquireMem, AcquireMemGfx9, DataSelect, EventIndex, EventType, EventWrite, InterruptSelect,
@@ -40,7 +41,12 @@ impl Operation for ReleaseMem {
         match self.data_sel {
             DataSelect::NONE => {}
             DataSelect::SEND_32_BIT_LOW => at.store_u32(self.address, self.data as u32)?,
-            DataSelect::SEND_64_BIT_DATA => at.store_u64(self.address, self.data)?,
+            DataSelect::SEND_64_BIT_DATA => match at.hqd.host.torn_write(at.hqd.configuration.id) {
+                None => at.store_u64(self.address, self.data)?,
+                Some(between) => {
+                    signal::torn(&mut at.hqd.memory, self.address, self.data, between)?;
+                }
+            },
             DataSelect::SEND_GPU_CLOCK_COUNTER => {
                 let clock = at.hqd.host.clock();
                 at.store_u64(self.address, clock)?;

@@ -41,6 +41,7 @@ impl Processor for Pm4 {
             return self.retire(count);
         }
         let header = self.fetch()?;
+        self.hqd.meet_planned_fault()?;
         let [address, body] = [self.address(0), self.address(1)];
         let next = self.engine.execute(&mut self.hqd, &self.words, [address, body], true)?;
         match next {
