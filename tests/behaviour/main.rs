@@ -8,6 +8,7 @@ mod faults;
 mod fork;
 mod injection;
 mod launch;
+mod modes;
 mod sharing;
 
 use selvedge::device::Endpoint;
@@ -30,8 +31,9 @@ fn object(name: &str) -> Vec<u8> {
 }
 
 fn object_for(target: &str, name: &str) -> Vec<u8> {
+    let wave = if target.starts_with("gfx9") { "wave64" } else { "wave32" };
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join(format!("kernels/objects/{target}/v5/wave32/{name}.hsaco"));
+        .join(format!("kernels/objects/{target}/v5/{wave}/{name}.hsaco"));
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
