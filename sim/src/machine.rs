@@ -11,7 +11,7 @@ use crate::board::{
 };
 use crate::clock::Clock;
 use crate::count::{Counters, Objects};
-use crate::cp::PacketListener;
+use crate::cp::{PacketListener, Turns};
 use crate::description::Condition;
 use crate::fault::{Injector, Plan};
 use crate::memory::{AddressSpace, Backing, Caches, L2};
@@ -326,6 +326,7 @@ impl Builder {
             };
             gpus.push(GpuDevice {
                 l2,
+                turns: Arc::default(),
                 id: topology.gpu_id(index),
                 render_minor: Topology::render_minor(index),
                 context_save: ContextSave::of(&board, &self.kernel),
@@ -502,6 +503,8 @@ pub(crate) struct GpuDevice {
     /// The page of HDP flush registers that MMIO_REMAP maps. Host and device share the machine's memory, so
     /// that a flush has nothing to do but with caches that keep copies: L2 looks whether somebody wrote here.
     pub(crate) remap: Extent,
+    /// What its queues know of each other.
+    pub(crate) turns: Arc<Turns>,
     /// The cache, when it keeps copies.
     l2: Option<Arc<L2>>,
     hangs: AtomicBool,

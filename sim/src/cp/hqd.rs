@@ -4,9 +4,11 @@ use super::error::{QueueError, QueueFault};
 use super::overlap::{Disorder, Held};
 use super::queue::{Control, NEVER_RUNG, Stopped};
 use super::taken::{PacketFormat, PacketListener, TakenPacket};
+use super::turns::{Turn, Turns};
 use super::{Host, QueueConfiguration, QueueKind};
 use crate::fault::{DoorbellFault, PacketFault};
 use crate::memory::{Access, AddressSpace, FaultReason, MemoryFault, Path, View};
+use crate::modes::Ordering as Order;
 use crate::profile::Gpu;
 use crate::shader::{
     self, ComputeUnit, Counts, Finding, FindingKind, GlobalWaveSync, InstructionCache, KernelAt,
@@ -143,6 +145,8 @@ pub(crate) struct Hqd {
     /// What findings and faults call the packet that is being processed: its index, or its place in the stream.
     pub(crate) packet: u64,
     pub(crate) disorder: Disorder,
+    pub(super) turns: Arc<Turns>,
+    pub(super) turn: Turn,
     /// Dispatches that are held back.
     pub(super) held: Vec<Held>,
     /// The doorbell's last value.
@@ -157,6 +161,7 @@ pub(crate) struct Hqd {
 
 impl Drop for Hqd {
     fn drop(&mut self) {
+        self.turn.end(&self.turns);
         self.control.end();
     }
 }
@@ -174,10 +179,13 @@ impl Hqd {
             // Some of what the processors access goes through L2 and some does not, by packet, field and firmware.
             QueueKind::Aql | QueueKind::Pm4 => Path::Both,
         };
-        let disorder = Disorder::new(host.ordering(), configuration.id);
+        let (ordering, turns) = (host.ordering(), host.turns());
+        let disorder = Disorder::new(ordering, configuration.id);
         Hqd {
             gpu,
             disorder,
+            turn: Turn::new(&turns, ordering == Order::Adversarial),
+            turns,
             configuration,
             memory: View::on(path, Arc::clone(&space)),
             instructions: InstructionCache::default(),
@@ -241,7 +249,8 @@ impl Hqd {
     }
 
     /// A packet was taken; something else may be planned than to process it.
-    pub(crate) fn meet_planned_fault(&self) -> Result<(), Halt> {
+    pub(crate) fn meet_planned_fault(&mut self) -> Result<(), Halt> {
+        self.take_turn();
         match self.host.packet_fault(self.configuration.id) {
             None => Ok(()),
             Some(PacketFault::Hang | PacketFault::Reset) => Err(Halt::Stopped),
@@ -254,6 +263,9 @@ impl Hqd {
 
     /// A point where the queue may be stopped; see [`Control::rest`].
     pub(crate) fn rest(&mut self, time: Duration) -> Result<(), Stopped> {
+        if !time.is_zero() {
+            self.turn.set_busy(&self.turns, false);
+        }
         if let Some(ring) = self.control.rest(time)? {
             self.configuration.ring = ring;
         }

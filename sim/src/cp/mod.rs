@@ -10,6 +10,7 @@
 //! - `launch`: what launches have in common.
 //! - `overlap`: what goes on while later packets are processed, in the ordering mode.
 //! - `register_file`: how many registers a workgroup can have.
+//! - `turns`: which queue goes first, in the ordering mode.
 //! - `thread`: what every queue's thread starts and ends with.
 //! - `signal`: completion, time stamps, interrupts.
 //! - [`TakenPacket`]: packets as they are taken, for whoever listens.
@@ -42,6 +43,7 @@ mod tc_op;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod turns;
 
 pub(crate) use hqd::{Backoff, Halt, Hqd, Processor, read_words};
 pub(crate) use tc_op::TcOp;
@@ -50,6 +52,7 @@ pub use error::{QueueError, QueueFault};
 pub use queue::{QueueStatistics, RingProcessor};
 pub use taken::{PacketFormat, PacketListener, TakenPacket};
 pub(crate) use thread::quiet_thread;
+pub use turns::Turns;
 
 use crate::fault::{DoorbellFault, PacketFault};
 use crate::memory::{Backing, MemoryFault};
@@ -101,6 +104,10 @@ pub trait Host: Send + Sync + Debug {
     /// In what order the queue does what may be done in any.
     fn ordering(&self) -> Ordering {
         Ordering::InOrder
+    }
+    /// What the queue knows of the GPU's others, for the ordering mode.
+    fn turns(&self) -> Arc<Turns> {
+        Arc::default()
     }
     /// The watchdog or a check has found something.
     fn found(&self, finding: Finding) {

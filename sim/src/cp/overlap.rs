@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// How long a queue without packets waits for more before it does what it has held back.
 const LINGER: Duration = Duration::from_micros(300);
 /// How long a dispatch runs before the next one starts beside it.
-const PATIENCE: Duration = Duration::from_millis(20);
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Dispatches that are held at most.
 const MOST: usize = 16;
 
@@ -50,6 +50,14 @@ impl Disorder {
     /// Whether there is any.
     pub(crate) fn is_any(&self) -> bool {
         self.ordering != Ordering::InOrder
+    }
+
+    /// How often the queue lets others go first before it takes a packet.
+    pub(super) fn pauses(&mut self) -> u64 {
+        match self.ordering {
+            Ordering::Seeded(_) => (self.number() >> 32 & 0xff).saturating_sub(0xc0),
+            Ordering::InOrder | Ordering::Adversarial => 0,
+        }
     }
 
     /// Whether something that may be held back is.

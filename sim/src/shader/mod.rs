@@ -26,7 +26,8 @@
 //! - **Waiting.** Memory operations are complete when they are executed, so that a missing `s_waitcnt` does no
 //!   harm; nor do hazards that a program must avoid by `s_nop`, `s_waitcnt_depctr` or the order of its instructions.
 //! - **Caches.** All memory is one: GLC, SLC, DLC and invalidations are nothing, and stores are visible at once. Each
-//!   dispatch sees the code that is in memory when it comes there.
+//!   dispatch sees the code that is in memory when it comes there. Where L2 keeps copies
+//!   ([`Caches::Stale`](crate::Caches::Stale)) that is so for the waves of a GPU, and operations on L2 do something.
 //! - **Order.** Waves of a workgroup take turns of thousands of instructions, always in the same order, and
 //!   workgroups start in theirs: many a data race has one outcome only.
 //! - **Scratch** is where the dispatch's waves have it, not where the wave's slot on the machine would.

@@ -4,7 +4,7 @@ use super::debugger::{Debugger, OF_QUEUES, Source};
 use super::event::{Events, fault_data};
 use super::smi::SmiEvent;
 use crate::abi::user;
-use crate::cp::{Host, RingProcessor};
+use crate::cp::{Host, RingProcessor, Turns};
 use crate::fault::{DoorbellFault, PacketFault};
 use crate::machine::{Machine, Shared};
 use crate::memory::MemoryFault;
@@ -338,6 +338,10 @@ impl Host for GpuInterrupts {
 
     fn ordering(&self) -> Order {
         self.signals.machine.ordering
+    }
+
+    fn turns(&self) -> Arc<Turns> {
+        self.signals.machine.gpus[self.gpu].turns.clone()
     }
 
     fn found(&self, finding: Finding) {

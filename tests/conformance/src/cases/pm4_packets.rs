@@ -12,7 +12,7 @@ use pm4::packet::{
     DmaData, PollSpace, WriteData, WriteSpace,
 };
 use pm4::sequence::{self, Scope};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub(super) const CASES: &[Case] = &[
     case("pm4.ring", "packets are taken round the ring, whole where its end cuts them", ring),
