@@ -14,9 +14,9 @@
 //!   mode packets do overtake dispatches.
 //! - Performance counters, thread traces, pipeline statistics, GDS, task and mesh shaders, the scheduler's packets and
 //!   whatever else a layout is known of: refused, with a message that names it.
-//! - Several XCCs at once: a buffer of an AQL queue is executed by one after the other, so that one which waits for a later one is
-//!   refused.
-//!   How a dispatch in such a buffer is shared out among them, no source says: here as a kernel dispatch packet's.
+//! - Several XCCs at once: a buffer of an AQL queue is executed by one after the other, so that one which waits for a
+//!   later one is refused. How a dispatch in such a buffer is shared out among them, no source says: here as a kernel
+//!   dispatch packet's.
 //! - Registers of an AQL queue that its kernel dispatch packets change: its indirect buffers have their own.
 
 mod atomic;

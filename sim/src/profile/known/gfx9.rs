@@ -110,15 +110,16 @@ pub fn gfx906() -> Board {
     }
 }
 
-/// Instinct MI300X in its SPX mode: eight XCCs of 38 compute units as one GPU. Chip, clocks, firmware, waves, queues, capability and
-/// debugger's bits are those that ROCm/k8s-device-plugin has recorded of a machine (`testdata/topo-mi300-cpx`), where every XCC
-/// is a GPU of its own; width and clock of memory, the caches of an XCC and the lines that the kernel does not know
-/// from `testdata/topology-parsing-mi308` there, a sister with fewer units; usable memory, L2 and L3 in SPX mode from rocminfo in
-/// ROCm/legacy-rocm-build issue 4414.
+/// Instinct MI300X in its SPX mode: eight XCCs of 38 compute units as one GPU. Chip, clocks, firmware, waves, queues,
+/// capability and the debugger's bits are those that ROCm/k8s-device-plugin has recorded of a machine
+/// (`testdata/topo-mi300-cpx`), where every XCC is a GPU of its own; width and clock of memory, the caches of an XCC and
+/// that the kernel does not know their lines, from `testdata/topology-parsing-mi308` there, a sister with fewer units;
+/// usable memory, L2 and L3 in SPX mode from rocminfo in ROCm/legacy-rocm-build issue 4414.
 ///
-/// Derived: units and arrays are eight times those of the recorded XCC, and the sixteen SDMA engines, of which each recorded GPU
-/// has two, are two for all copies and fourteen for links (kfd_device_queue_manager.c, `kfd_get_num_sdma_engines`, `kfd_get_num_xgmi_sdma_engines`; an
-/// MI350X in ROCm/rocm-systems pull request 10274 has these numbers); subsystem as the chip.
+/// Derived: units and arrays are eight times those of the recorded XCC. The sixteen SDMA engines, of which each recorded
+/// GPU has two, are two for all copies and fourteen for links (kfd_device_queue_manager.c, `kfd_get_num_sdma_engines`,
+/// `kfd_get_num_xgmi_sdma_engines`), as an MI350X has them in ROCm/rocm-systems pull request 10274. The subsystem is taken
+/// to be as the chip.
 pub fn gfx942() -> Board {
     Board {
         gpu: Gpu {
