@@ -245,6 +245,11 @@ impl Books {
                 let bytes = all.flat_map(|used| used.bytes.to_le_bytes()).collect();
                 Ok(Answer { bytes, ..Answer::default() })
             }
+            Request::Shown => {
+                let files = self.files().into_iter();
+                let bytes = files.flat_map(|(path, text)| format!("{path}\0{text}\0").into_bytes());
+                Ok(Answer { bytes: bytes.collect(), ..Answer::default() })
+            }
             Request::Export { id } => self.export(*id),
             Request::Import { device, inode } => self.import(member, (*device, *inode)),
             Request::SetMetadata { id, flags, bytes } if bytes.len() <= MAX_METADATA => {

@@ -123,7 +123,8 @@ impl Keeper {
             return true;
         }
         let Some(request) = Request::decode(&message) else { return false };
-        if matches!(request, Request::Refresh | Request::Usage | Request::Take { .. }) {
+        let looks = matches!(request, Request::Refresh | Request::Shown | Request::Usage);
+        if looks || matches!(request, Request::Take { .. }) {
             self.settle(write);
         }
         let Some(peer) = self.peers.get_mut(&number) else { return true };

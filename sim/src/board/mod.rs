@@ -197,12 +197,12 @@ impl Board {
         self.memory.file.as_raw_fd()
     }
 
-    /// What sysfs shows of the books, where they are in this process.
+    /// What sysfs shows of the processes: texts by absolute path. Nothing without a keeper.
     pub(crate) fn files(&self) -> BTreeMap<String, String> {
-        match &self.place {
-            Place::Here(books) => books.lock().unwrap_or_else(PoisonError::into_inner).files(),
-            Place::Keeper(_) => BTreeMap::new(),
-        }
+        let bytes = self.ask(&Request::Shown).unwrap_or_default().bytes;
+        let text = String::from_utf8_lossy(&bytes);
+        let mut parts = text.split_terminator('\0').map(str::to_owned);
+        std::iter::from_fn(|| Some((parts.next()?, parts.next()?))).collect()
     }
 
     /// Asks for something.

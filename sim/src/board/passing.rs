@@ -10,7 +10,7 @@ use std::os::unix::net::UnixStream;
 /// Words of every message.
 pub(super) const WORDS: usize = 8;
 /// More bytes than this come with no message.
-const MAX_BYTES: usize = 1 << 16;
+const MAX_BYTES: usize = 1 << 24;
 const HEADER: usize = 8 * (WORDS + 1);
 
 /// A message.

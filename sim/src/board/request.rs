@@ -36,6 +36,8 @@ pub(crate) enum Request {
     },
     /// Whether the files of sysfs that change are to be written anew. No member needs to ask.
     Refresh,
+    /// What sysfs shows of the processes. Answer: paths and texts, each with a zero byte at its end.
+    Shown,
     /// Memory. Answer: the record's id and the offset in the memory file.
     Take {
         /// What for.
@@ -157,6 +159,7 @@ impl Request {
             &Request::Metadata { id } => (12, vec![id], &[]),
             &Request::Hang { gpu } => (13, vec![gpu as u64], &[]),
             &Request::Reset { gpu } => (14, vec![gpu as u64], &[]),
+            Request::Shown => (15, vec![], &[]),
         };
         let mut words = [0; WORDS];
         words[0] = first;
@@ -202,6 +205,7 @@ impl Request {
             12 => Request::Metadata { id: a },
             13 => Request::Hang { gpu: gpu(a)? },
             14 => Request::Reset { gpu: gpu(a)? },
+            15 => Request::Shown,
             _ => return None,
         })
     }
@@ -272,6 +276,7 @@ mod tests {
             Request::Sdma { gpu: 1, wanted: Wanted::Engine(9) },
             Request::Process { pid: 77, primary: true },
             Request::Usage,
+            Request::Shown,
             Request::Export { id },
             Request::Import { device: 1, inode: 2 },
             Request::SetMetadata { id, flags: 8, bytes: vec![1, 2, 3] },

@@ -137,7 +137,12 @@ fn hardware_queues_are_shared() {
 /// Secondary contexts are numbered and shown below the primary one, as long as they live.
 #[test]
 fn processes_are_shown() {
-    let rig = Rig::on(builder("gfx1100").build().unwrap());
+    shown_of(Rig::on(builder("gfx1100").build().unwrap()));
+    let kept = Kept::new("shown", "gfx1100");
+    shown_of(Rig::on(kept.machine()));
+}
+
+fn shown_of(rig: Rig) {
     let folder = format!("/sys/class/kfd/kfd/proc/{}", rig.process.pid());
     let read = |name: &str| {
         rig.process

@@ -77,6 +77,55 @@ fn in_mid_dispatch() {
     on_machine("6.18", TEST, others);
 }
 
+const ANY: &str = "killed::at_any_moment";
+/// How many live at once.
+const AT_ONCE: usize = 4;
+
+/// Opens, allocates, dispatches, exports and closes until it is killed.
+fn works() {
+    for salt in 0.. {
+        let device = Device::open(0).unwrap();
+        add(&device, salt);
+        let _memory = device.allocate(8 << 20, Placement::Device).unwrap();
+    }
+}
+
+fn at_random() {
+    if std::env::var_os(VICTIM).is_some() {
+        return works();
+    }
+    let count = times(20, 1000);
+    let begin = Instant::now();
+    let mut living = std::collections::VecDeque::new();
+    // Any sequence does: xorshift, from a seed that is not said to matter.
+    let mut random = std::process::id() | 1;
+    for _ in 0..count {
+        living.push_back(command(ANY).stderr(Stdio::null()).spawn().unwrap());
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        std::thread::sleep(Duration::from_micros((random % 30_000).into()));
+        if living.len() > AT_ONCE {
+            let mut victim: Child = living.pop_front().unwrap();
+            victim.kill().unwrap();
+            victim.wait().unwrap();
+        }
+    }
+    for mut victim in living {
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+    }
+    assert_eq!(vram_used(), 0);
+    assert_eq!(std::fs::read_dir("/sys/class/kfd/kfd/proc").unwrap().count(), 0);
+    add(&Device::open(0).unwrap(), 1);
+    println!("stress: {count} processes killed at any moment: {:?}", begin.elapsed());
+}
+
+#[test]
+fn at_any_moment() {
+    on_machine("7.3", ANY, at_random);
+}
+
 const HANG: &str = "killed::one_that_hangs_the_gpu";
 
 /// Runs a kernel that never ends, on a machine that looks for such: the GPU is reset.
