@@ -67,7 +67,7 @@ fn nonsense_is_refused() {
         gpu(1),
         take(Use::Gtt, 0),
         take(Use::Gtt, 4097),
-        take(Use::Kernel, u64::MAX & !0xfff),
+        take(Use::Kernel, !0xfff),
         Request::Release { id: 9 },
         Request::Queue { gpu: 3, process: 0, queue: (0, 0, 0) },
         Request::Export { id: 1 },
