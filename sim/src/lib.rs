@@ -31,7 +31,7 @@
 //! checkpoints, performance counters, waves that a debugger stops. Beyond that:
 //! - **Eviction.** Bytes never move; a device's memory is as large as the board says and no larger.
 //! - **Caches** keep nothing from anybody unless [`Builder::caches`] asks for it; then L2 does.
-//! - **Signals.** No call is interrupted but by a [`fault::Plan`]; the kernel's SIGTERM and SIGSEGV
+//! - **Signals.** They interrupt WAIT_EVENTS and nothing else; the kernel's SIGTERM and SIGSEGV
 //!   after an unhandled fault are not sent.
 //! - **Other processes of the host.** Where machines in several share a board ([`Builder::kept_at`]), page tables, queues
 //!   and waves are still each process's own; see [`Process`].

@@ -6,6 +6,7 @@ use kfd::uapi::{
     GetAvailableMemoryArgs, GetDmabufInfoArgs, ImportDmabufArgs, request,
 };
 use libc::{MAP_SHARED, O_CLOEXEC, O_RDWR};
+use selvedge_sys::drm::{PRIME_FD_TO_HANDLE, PrimeHandle};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
@@ -265,6 +266,13 @@ fn dma_bufs() {
         let first = import();
         device.free(first);
         import();
+        // Through DRM, where a buffer has one handle in a file.
+        let handles = [(); 2].map(|()| {
+            let mut prime = PrimeHandle { fd: file.as_raw_fd(), handle: 0, flags: 0 };
+            ioctl(device.render, PRIME_FD_TO_HANDLE, &mut prime).unwrap();
+            prime.handle
+        });
+        assert_eq!(handles, [1, 1]);
         seen.store(0x5678, SeqCst);
         drop(file);
         say("imported");
