@@ -143,6 +143,24 @@ fn save_areas_of_eight_xccs() {
     rig.destroy(queue);
 }
 
+/// Where the hardware could, the simulator says that it cannot.
+#[test]
+fn retried_page_faults() {
+    for (description, errno) in [
+        ("gfx942", Errno::ENOSYS),
+        ("gfx90a,gfx942", Errno::ENOSYS),
+        ("gfx90a,gfx1100", Errno::EPERM),
+        ("gfx906", Errno::EPERM),
+    ] {
+        let rig = Rig::on(machine(description));
+        let mut args = uapi::SetXnackModeArgs { xnack_enabled: 1 };
+        assert_eq!(rig.ask(request::SET_XNACK_MODE, &mut args), Err(errno), "{description}");
+        args.xnack_enabled = -1;
+        rig.ask(request::SET_XNACK_MODE, &mut args).unwrap();
+        assert_eq!(args.xnack_enabled, 0);
+    }
+}
+
 #[test]
 fn pm4_queues_name_their_xcc() {
     let rig = Rig::on(machine("gfx942"));

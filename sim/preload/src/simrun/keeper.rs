@@ -2,13 +2,13 @@
 //! more, however they went.
 #![expect(unsafe_code, reason = "fork, flock, pidfd_open and limits")]
 
-use super::tree::{Changing, LOCK};
+use super::tree::{self, Changing, LOCK};
 use selvedge_sim::Keeper;
 use std::ffi::c_int;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,29 +19,38 @@ fn check(result: c_int) -> io::Result<c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// Starts the keeper of `tree`: a child of init, in a session of its own, with no descriptor of this process's but the
-/// board's and `listener`.
-pub(crate) fn start(tree: &Path, board: Keeper, listener: UnixListener) -> io::Result<()> {
+/// Starts the keeper, which makes the folder `tree`: a child of init, in a session of its own, with no descriptor of this
+/// process's but the board's.
+pub(crate) fn start(tree: &Path, board: Keeper) -> io::Result<()> {
     // SAFETY: only asks.
     let main = unsafe { libc::getpid() };
+    let (mut here, there) = UnixStream::pair()?;
     // SAFETY: there is one thread here, so that the child may do as it likes.
     let child = check(unsafe { libc::fork() })?;
     if child == 0 {
+        drop(here);
         // SAFETY: as above.
         let second = unsafe {
             libc::setsid();
             libc::fork()
         };
         if second == 0 {
-            keep(tree, main, board, &listener);
+            keep(tree, main, board, there);
         }
         // SAFETY: ends this process and runs nothing of its parent's.
-        unsafe { libc::_exit(c_int::from(second < 0)) };
+        unsafe { libc::_exit(0) };
     }
+    drop(there);
     let mut status = -1;
     // SAFETY: waits for the own child.
     check(unsafe { libc::waitpid(child, &raw mut status, 0) })?;
-    if status == 0 { Ok(()) } else { Err(io::ErrorKind::WouldBlock.into()) }
+    // It says what it met with, or nothing when it does not exist.
+    let mut error = [0; 4];
+    here.read_exact(&mut error)?;
+    match i32::from_le_bytes(error) {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
 }
 
 /// Takes the lock, by a descriptor that the program inherits.
@@ -59,8 +68,18 @@ pub(crate) fn stay(tree: &Path) -> io::Result<()> {
 }
 
 /// Keeps the board for the process `main`, which becomes the program, and for all that inherit its descriptor or are on
-/// the machine without it.
-fn keep(tree: &Path, main: libc::pid_t, board: Keeper, listener: &UnixListener) {
+/// the machine without it. Tells `starter` that the folder is there, or why not.
+fn keep(tree: &Path, main: libc::pid_t, board: Keeper, mut starter: UnixStream) {
+    let created = tree::create(tree);
+    let error = created.as_ref().err().map_or(0, |e| e.raw_os_error().unwrap_or(libc::EIO));
+    // Who has been killed meanwhile is found to be so below.
+    let _ = starter.write_all(&error.to_le_bytes());
+    let Ok(listener) = created else {
+        let _ = std::fs::remove_dir_all(tree);
+        // SAFETY: ends this process and runs nothing of its parent's.
+        unsafe { libc::_exit(1) };
+    };
+    drop(starter);
     // Whoever waits for the end of the program's output does not wait for this process.
     close_all_but([board.as_fd().as_raw_fd(), listener.as_raw_fd()]);
     // SAFETY: changes this process's own.
@@ -80,7 +99,7 @@ fn keep(tree: &Path, main: libc::pid_t, board: Keeper, listener: &UnixListener) 
             wait_for(main, &lock);
             drop(there);
         })?;
-        board.serve(listener, &here, |files| changing.write(tree, files))
+        board.serve(&listener, &here, |files| changing.write(tree, files))
     });
     if served.is_err() {
         wait_for(main, &tree.join(LOCK));

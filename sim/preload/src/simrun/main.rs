@@ -95,11 +95,8 @@ fn run(options: &Options) -> Result<io::Error, String> {
     let machine = builder.build().map_err(|error| error.to_string())?;
     let written = |error| format!("cannot write the machine's files: {error}");
     let tree = tree::unused().map_err(written)?;
-    let started = tree::create(&tree).and_then(|listener| keeper::start(&tree, board, listener));
-    if let Err(error) = started {
-        let _ = std::fs::remove_dir_all(&tree);
-        return Err(format!("cannot start the keeper of the machine's board: {error}"));
-    }
+    keeper::start(&tree, board)
+        .map_err(|error| format!("cannot start the keeper of the machine's board: {error}"))?;
     machine.write_files(&tree).map_err(written)?;
     keeper::stay(&tree).map_err(written)?;
     let mut preload = library.into_os_string();
