@@ -15,7 +15,7 @@ fn render_files(holdings: &Holdings) -> usize {
 /// `kept`: how many render files stay open, from the first cycle to the end of the process.
 fn cycles(kept: usize) {
     assert_eq!(vram_used(), 0);
-    let count = times(50, 10_000);
+    let count = times(20, 10_000);
     let mut warm = None;
     let start = Instant::now();
     for cycle in 0..count {
