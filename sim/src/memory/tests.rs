@@ -150,3 +150,22 @@ fn write_backs_at_any_time_lose_nothing() {
     cache.write_back();
     assert_eq!([0, 4].map(|at| host.load_u32(at)), [STORES; 2]);
 }
+
+/// What is left of a mapping that was cut shows the bytes that it showed before.
+#[test]
+fn what_is_left_of_a_mapping_keeps_its_bytes() {
+    let space = Arc::new(AddressSpace::new());
+    let backing = Arc::new(Backing::zeroed(8 * 4096));
+    (0..8).for_each(|page| backing.store_u32(page * 4096, page as u32 + 1));
+    assert!(space.map(AT, 8 * 4096, backing, 0, Permissions::all()));
+    let mut view = View::new(Arc::clone(&space));
+    assert_eq!(view.read_u32(AT + 3 * 4096), Ok(4));
+    space.clear(AT + 2 * 4096, AT + 5 * 4096);
+    for page in 0..8 {
+        let seen = view.read_u32(AT + page * 4096).ok();
+        assert_eq!(seen, (!(2..5).contains(&page)).then_some(page as u32 + 1));
+    }
+    assert_eq!(space.mapping_of(AT + 7 * 4096), Some((AT + 5 * 4096, 3 * 4096)));
+    space.clear(0, u64::MAX);
+    assert_eq!(space.mappings(), 0);
+}
