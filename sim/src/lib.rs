@@ -10,6 +10,7 @@
 //! - [`shader`]: executes the instructions of `amdgpu-isa`.
 //! - [`cp`]: command processors: rings, doorbells, packets, signals.
 //! - [`sdma`]: the engines that copy.
+//! - [`record`]: records of processes, and running them again.
 //! - [`profile`]: machines as data.
 //!
 //! ```
@@ -47,6 +48,7 @@ mod machine;
 pub mod memory;
 mod modes;
 pub mod profile;
+pub mod record;
 mod recorded;
 pub mod sdma;
 pub mod shader;

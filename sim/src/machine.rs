@@ -11,7 +11,7 @@ use crate::board::{
 };
 use crate::clock::Clock;
 use crate::count::{Counters, Objects};
-use crate::cp::{PacketListener, Turns};
+use crate::cp::{Conductor, PacketListener, Turns};
 use crate::description::Condition;
 use crate::fault::{Injector, Plan};
 use crate::memory::{AddressSpace, Backing, Caches, L2};
@@ -231,6 +231,13 @@ impl Builder {
     #[must_use]
     pub fn packets(mut self, listener: Arc<dyn PacketListener>) -> Builder {
         self.inspection.packets = Some(listener);
+        self
+    }
+
+    /// Has this one say which queue may work.
+    #[must_use]
+    pub fn conductor(mut self, conductor: Arc<dyn Conductor>) -> Builder {
+        self.inspection.conductor = Some(conductor);
         self
     }
 

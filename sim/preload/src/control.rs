@@ -26,6 +26,9 @@ pub(crate) extern "C" fn close(fd: c_int) -> c_int {
             // Before it is closed, when another thread may get the number.
             descriptors::release(fd);
             let result = state.process.close(fd).map(|()| 0);
+            if let Some(recorder) = &state.recorder {
+                recorder.closed(fd);
+            }
             log::line(format_args!("close {fd} = {}", Outcome(result)));
             drop(inside);
             returned(result)
@@ -45,6 +48,9 @@ fn gone(fd: c_int, before: Owner) {
         && let Some(state) = state::current()
     {
         state.process.closed(fd);
+        if let Some(recorder) = &state.recorder {
+            recorder.closed(fd);
+        }
         log::line(format_args!("close {fd} = 0"));
     }
     drop(inside);
@@ -62,6 +68,9 @@ fn copied(fd: c_int, copy: c_int) {
         && let Some(state) = state::current()
     {
         state.process.duplicated(fd, copy);
+        if let Some(recorder) = &state.recorder {
+            recorder.duplicated(fd, copy);
+        }
         log::line(format_args!("dup {fd} = {copy}"));
     }
     drop(inside);
@@ -167,8 +176,14 @@ pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mu
                 // SAFETY: libc's own contract.
                 return unsafe { call!(SYS_ioctl, fd, request, argument) as c_int };
             };
+            let recorder = state.recorder.as_ref();
+            let address = argument.expose_provenance() as u64;
+            let before = recorder.map(|recorder| recorder.argument(request, address));
             // SAFETY: libc's own contract.
             let result = unsafe { state.process.ioctl(fd, request, argument) };
+            if let (Some(recorder), Some(before)) = (recorder, before) {
+                recorder.returned(fd, address, before, result);
+            }
             if log::is_on() {
                 let device = state.process.device(fd);
                 let call = arguments::Call { device, request, argument };

@@ -13,6 +13,9 @@ pub(crate) const LOG: &str = "SELVEDGE_SIM_LOG";
 /// The socket in the folder at which the keeper of the machine's board listens.
 pub(crate) const BOARD: &str = ".board";
 
+/// Set when the record is one that can be run again.
+pub(crate) const RECORD: &str = "SELVEDGE_SIM_RECORD";
+
 /// The machine that a line of text and a minor number describe.
 pub(crate) fn machine(
     description: &str,

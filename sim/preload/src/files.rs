@@ -65,7 +65,11 @@ fn open_device(device: &Device, flags: c_int) -> Result<c_int, Errno> {
         eprintln!("simulated machine: not modelled: opening {} in a child of vfork", device.path);
         return Err(Errno::ENODEV);
     }
-    let fd = state.process.open(Path::new(&device.path), mode)?;
+    let opened = state.process.open(Path::new(&device.path), mode);
+    if let Some(recorder) = &state.recorder {
+        recorder.opened(&device.path, mode == OpenMode::ReadWrite, opened);
+    }
+    let fd = opened?;
     if fd >= descriptors::LIMIT {
         let _ = state.process.close(fd);
         return Err(Errno::EMFILE);

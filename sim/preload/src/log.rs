@@ -38,8 +38,23 @@ pub(crate) fn is_on() -> bool {
 pub(crate) fn line(text: fmt::Arguments<'_>) {
     if let Some(fd) = file() {
         let line = format!("{}.{} {text}\n", raw::getpid(), raw::gettid());
-        // Should the disk be full, the program still goes on.
-        raw::write(fd, line.as_bytes());
+        write(fd, line.as_bytes());
+    }
+}
+
+/// Writes lines that are headed by nothing.
+pub(crate) fn lines(text: &str) {
+    if let Some(fd) = file() {
+        write(fd, text.as_bytes());
+    }
+}
+
+/// Writes all, at once as long as the kernel does so. Should the disk be full, the program still goes on.
+fn write(fd: c_int, mut bytes: &[u8]) {
+    while !bytes.is_empty()
+        && let written @ 1.. = raw::write(fd, bytes)
+    {
+        bytes = bytes.get(written.cast_unsigned()..).unwrap_or_default();
     }
 }
 

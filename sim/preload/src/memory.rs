@@ -57,6 +57,11 @@ impl Mapping {
         let result = unsafe {
             state.process.mmap(self.address, self.length, protection, flags, self.fd, self.offset)
         };
+        if let Some(recorder) = &state.recorder {
+            let numbers = [self.fd, self.protection, self.flags];
+            let address = result.map(|pointer| pointer.expose_provenance() as u64);
+            recorder.mapped(numbers, self.length as u64, self.offset, address);
+        }
         let said = result.map(|pointer| format!("{pointer:p}"));
         log::line(format_args!("mmap {self} = {}", Outcome(said)));
         result
@@ -71,9 +76,17 @@ impl fmt::Display for Mapping {
     }
 }
 
+/// The record hears of a range that goes.
+fn unmaps(state: &State, address: *mut c_void, length: usize) {
+    if let Some(recorder) = &state.recorder {
+        recorder.unmaps(address.addr() as u64, length as u64);
+    }
+}
+
 /// A range of the address space now shows, or is about to show, something that is not the machine's.
 fn lost(address: *mut c_void, length: usize) {
     if let Some((state, _inside)) = machine() {
+        unmaps(state, address, length);
         state.process.lost(address.addr() as u64, length as u64);
     }
 }
@@ -134,6 +147,7 @@ pub(crate) unsafe extern "C" fn mmap64(
 pub(crate) unsafe extern "C" fn munmap(address: *mut c_void, length: usize) -> c_int {
     match machine() {
         Some((state, inside)) => {
+            unmaps(state, address, length);
             // SAFETY: libc's own contract.
             let result = unsafe { state.process.munmap(address, length) }.map(|()| 0);
             drop(inside);

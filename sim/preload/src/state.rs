@@ -4,6 +4,7 @@
 use crate::inside::Inside;
 use crate::{descriptors, environment, log, paths, raw, symbols};
 use selvedge_sim::Process;
+use selvedge_sim::record::Recorder;
 use selvedge_sys::{Errno, fork};
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -19,6 +20,8 @@ pub(crate) struct State {
     generation: u32,
     /// The process.
     pub(crate) pid: u32,
+    /// What writes a record that can be run again.
+    pub(crate) recorder: Option<Arc<Recorder>>,
 }
 
 /// The last that was made; never freed, and after a fork replaced once the child asks for one.
@@ -47,6 +50,8 @@ pub(crate) struct Settings {
     kfd_minor: Option<u32>,
     pub(crate) tree: Option<OsString>,
     pub(crate) log: Option<OsString>,
+    /// Whether the record is one that can be run again.
+    record: bool,
 }
 
 pub(crate) fn settings() -> &'static Settings {
@@ -56,6 +61,7 @@ pub(crate) fn settings() -> &'static Settings {
         kfd_minor: std::env::var(environment::KFD_MINOR).ok().and_then(|text| text.parse().ok()),
         tree: std::env::var_os(environment::TREE),
         log: std::env::var_os(environment::LOG),
+        record: std::env::var_os(environment::RECORD).is_some(),
     })
 }
 
@@ -85,7 +91,10 @@ pub(crate) fn get() -> Result<&'static State, Errno> {
 }
 
 fn make() -> Result<State, Errno> {
-    let Settings { boards, kfd_minor: minor, .. } = settings();
+    let Settings { boards, kfd_minor: minor, record, .. } = settings();
+    let recorder = minor
+        .filter(|_| *record && log::is_on())
+        .map(|minor| Arc::new(Recorder::new(boards, minor, is_root(), log::lines)));
     let built = minor
         .ok_or_else(|| format!("{} names no version", environment::KFD_MINOR))
         .and_then(|minor| environment::machine(boards, minor).map_err(|error| error.to_string()))
@@ -95,6 +104,10 @@ fn make() -> Result<State, Errno> {
             None => builder,
         })
         .map(|builder| if log::is_on() { builder.packets(Arc::new(log::Packets)) } else { builder })
+        .map(|builder| match recorder.clone() {
+            Some(recorder) => builder.conductor(recorder),
+            None => builder,
+        })
         .and_then(|builder| builder.build().map_err(|error| error.to_string()));
     let machine = built.map_err(|error| {
         // Who cannot read it still gets the errno.
@@ -105,7 +118,7 @@ fn make() -> Result<State, Errno> {
     let pid = raw::getpid();
     let process = machine.process_with_pid(pid);
     process.watch_descriptors(descriptors::claim);
-    Ok(State { process, generation: fork::generation(), pid })
+    Ok(State { process, generation: fork::generation(), pid, recorder })
 }
 
 /// Where the keeper of the machine's board listens.

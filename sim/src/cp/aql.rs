@@ -70,7 +70,7 @@ impl Slots {
 impl Processor for Aql {
     fn step(&mut self) -> Result<(), Halt> {
         let words = self.fetch()?;
-        self.hqd.taken(PacketFormat::Aql, self.slot(), &words, true);
+        self.hqd.taken(PacketFormat::Aql, self.slot(), &words, true)?;
         self.hqd.meet_planned_fault()?;
         let packet = Packet::decode(&words);
         let Header { acquire, release, barrier, packet_type, .. } = packet.header();

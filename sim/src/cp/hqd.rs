@@ -1,5 +1,6 @@
 //! A hardware queue: what processors of packets of every kind have in common.
 
+use super::conductor::{Conductor, QueueAt};
 use super::error::{QueueError, QueueFault};
 use super::overlap::{Disorder, Held};
 use super::queue::{Control, NEVER_RUNG, Stopped};
@@ -17,7 +18,7 @@ use crate::shader::{
 use std::fmt::Debug;
 use std::hint;
 use std::sync::Arc;
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -111,15 +112,13 @@ pub(crate) trait Processor: Debug + Send {
 /// Processes packets until the queue stops for good.
 pub(super) fn run(mut processor: Box<dyn Processor>) {
     loop {
-        let halt = match processor.step() {
-            Ok(()) => continue,
-            Err(Halt::Queue(error)) => match processor.fail(error) {
-                Ok(()) => continue,
-                Err(halt) => halt,
-            },
-            Err(halt) => halt,
+        let done = match processor.step() {
+            Err(Halt::Queue(error)) => processor.fail(error),
+            done => done,
         };
         let hqd = processor.hqd();
+        hqd.conducted_turn_ends();
+        let Err(halt) = done else { continue };
         match halt {
             Halt::Memory(fault) => hqd.host.memory_fault(fault),
             Halt::Hang(fault) => hqd.hang(fault),
@@ -128,6 +127,14 @@ pub(super) fn run(mut processor: Box<dyn Processor>) {
         }
         return;
     }
+}
+
+/// How long a queue that has not its turn sleeps before it asks again.
+const TURN: Duration = Duration::from_micros(50);
+
+fn queue_at(configuration: &QueueConfiguration) -> QueueAt {
+    let QueueConfiguration { process, gpu, id: queue, .. } = *configuration;
+    QueueAt { process, gpu, queue }
 }
 
 /// The state of a queue of the hardware (AMD's hardware queue descriptor).
@@ -142,6 +149,10 @@ pub(crate) struct Hqd {
     instructions: InstructionCache,
     /// Who hears of its packets.
     listeners: Vec<Arc<dyn PacketListener>>,
+    /// Who says when it may work.
+    conductor: Option<Arc<dyn Conductor>>,
+    /// Whether it has its turn.
+    in_turn: AtomicBool,
     /// What findings and faults call the packet that is being processed: its index, or its place in the stream.
     pub(crate) packet: u64,
     pub(crate) disorder: Disorder,
@@ -161,6 +172,7 @@ pub(crate) struct Hqd {
 
 impl Drop for Hqd {
     fn drop(&mut self) {
+        self.conducted_turn_ends();
         self.turn.end(&self.turns);
         self.control.end();
     }
@@ -181,6 +193,10 @@ impl Hqd {
         };
         let (ordering, turns) = (host.ordering(), host.turns());
         let disorder = Disorder::new(ordering, configuration.id);
+        let inspection = host.inspection();
+        if let Some(conductor) = &inspection.conductor {
+            conductor.joins(queue_at(&configuration), &space, &configuration.doorbell);
+        }
         Hqd {
             gpu,
             disorder,
@@ -189,8 +205,10 @@ impl Hqd {
             configuration,
             memory: View::on(path, Arc::clone(&space)),
             instructions: InstructionCache::default(),
-            listeners: host.inspection().listeners(),
             held: Vec::new(),
+            listeners: inspection.listeners(),
+            conductor: inspection.conductor.clone(),
+            in_turn: AtomicBool::new(false),
             space,
             host,
             control,
@@ -263,13 +281,39 @@ impl Hqd {
 
     /// A point where the queue may be stopped; see [`Control::rest`].
     pub(crate) fn rest(&mut self, time: Duration) -> Result<(), Stopped> {
-        if !time.is_zero() {
-            self.turn.set_busy(&self.turns, false);
+        if time.is_zero() {
+            return self.rest_for(time);
         }
+        self.turn.set_busy(&self.turns, false);
+        let conductor = self.conductor.clone();
+        let Some(conductor) = conductor.filter(|_| self.in_turn.load(Ordering::Relaxed)) else {
+            return self.rest_for(time);
+        };
+        let queue = queue_at(&self.configuration);
+        conductor.pauses(queue);
+        self.in_turn.store(false, Ordering::Relaxed);
+        self.rest_for(time)?;
+        while !conductor.resumes(queue) {
+            self.rest_for(TURN)?;
+        }
+        self.in_turn.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn rest_for(&mut self, time: Duration) -> Result<(), Stopped> {
         if let Some(ring) = self.control.rest(time)? {
             self.configuration.ring = ring;
         }
         Ok(())
+    }
+
+    /// What follows a packet is not its turn.
+    fn conducted_turn_ends(&self) {
+        if let Some(conductor) = &self.conductor
+            && self.in_turn.swap(false, Ordering::Relaxed)
+        {
+            conductor.ends(queue_at(&self.configuration));
+        }
     }
 
     /// What counts packets.
@@ -296,14 +340,27 @@ impl Hqd {
 
     /// A packet has been taken, from the ring or from an indirect buffer.
     #[inline]
-    pub(crate) fn taken(&self, format: PacketFormat, address: u64, words: &[u32], in_ring: bool) {
-        if self.listeners.is_empty() {
-            return;
+    pub(crate) fn taken(
+        &mut self,
+        format: PacketFormat,
+        address: u64,
+        words: &[u32],
+        in_ring: bool,
+    ) -> Result<(), Stopped> {
+        if self.listeners.is_empty() && self.conductor.is_none() {
+            return Ok(());
         }
         let QueueConfiguration { process, gpu, id: queue, .. } = self.configuration;
         let place = self.packet;
         let packet = TakenPacket { process, gpu, queue, place, address, in_ring, format, words };
+        if let Some(conductor) = self.conductor.clone().filter(|_| in_ring) {
+            while !conductor.begins(&packet, self.rung) {
+                self.rest_for(TURN)?;
+            }
+            self.in_turn.store(true, Ordering::Relaxed);
+        }
         self.listeners.iter().for_each(|listener| listener.taken(&packet));
+        Ok(())
     }
 
     /// Does to L2, when it keeps copies, what a packet says: writes it back, then invalidates it.

@@ -14,6 +14,7 @@
 //! - `thread`: what every queue's thread starts and ends with.
 //! - `signal`: completion, time stamps, interrupts.
 //! - [`TakenPacket`]: packets as they are taken, for whoever listens.
+//! - [`Conductor`]: who says which queue may work, for records.
 //! - [`QueueError`]: what stops a queue, and how it is told.
 //!
 //! Queues of SDMA engines are [`RingProcessor`]s, too; their packets are taken in [`crate::sdma`].
@@ -29,6 +30,7 @@
 //!   does.
 
 mod aql;
+mod conductor;
 mod dispatch;
 mod error;
 mod hqd;
@@ -48,6 +50,7 @@ mod turns;
 pub(crate) use hqd::{Backoff, Halt, Hqd, Processor, read_words};
 pub(crate) use tc_op::TcOp;
 
+pub use conductor::{Conductor, QueueAt};
 pub use error::{QueueError, QueueFault};
 pub use queue::{QueueStatistics, RingProcessor};
 pub use taken::{PacketFormat, PacketListener, TakenPacket};

@@ -1,5 +1,6 @@
 //! Packets as queues take them, for whoever listens ([`Inspection::packets`](crate::shader::Inspection::packets)).
 
+use super::conductor::QueueAt;
 use aql::PACKET_WORDS;
 use pm4::Generation;
 use pm4::layout::{Layout, Variants};
@@ -54,6 +55,11 @@ pub struct TakenPacket<'a> {
 }
 
 impl TakenPacket<'_> {
+    /// Which queue it is of.
+    pub fn queue_at(&self) -> QueueAt {
+        QueueAt { process: self.process, gpu: self.gpu, queue: self.queue }
+    }
+
     /// What the wire crates do not know of it: the packet, registers that it writes, bits without a meaning. Empty when
     /// all of it is known.
     pub fn unknown(&self) -> Vec<String> {

@@ -7,6 +7,7 @@
 
 mod backing;
 mod cache;
+mod contents;
 mod space;
 #[cfg(test)]
 mod tests;
@@ -14,5 +15,6 @@ mod view;
 
 pub use backing::Backing;
 pub use cache::{Caches, L2, MemoryType};
+pub(crate) use contents::{MappingId, PAGE_DWORDS};
 pub use space::{AddressSpace, Permissions};
 pub use view::{Access, FaultReason, MemoryFault, Path, View, Window};

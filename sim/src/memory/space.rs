@@ -66,7 +66,7 @@ impl AddressSpace {
         self.cache.as_ref()
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<u64, Region>> {
+    pub(super) fn read(&self) -> RwLockReadGuard<'_, BTreeMap<u64, Region>> {
         self.regions.read().unwrap_or_else(PoisonError::into_inner)
     }
 

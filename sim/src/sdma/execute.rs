@@ -53,21 +53,21 @@ impl Sdma {
         let (format, in_ring) = (PacketFormat::Sdma(version), *stream == Stream::Ring);
         let Some(layout) = layout(version, header) else {
             self.drain()?;
-            self.hqd.taken(format, address, &words, in_ring);
+            self.hqd.taken(format, address, &words, in_ring)?;
             return Err(malformed(format!("header {header:#010x} at {address:#x}")));
         };
         self.fetch(*stream, &mut words, layout.dwords)?;
         let shown = |words: &[u32]| RawPacket { offset: 0, version, words }.to_string();
         let Some(length) = dwords(layout, version, &words) else {
-            self.hqd.taken(format, address, &words, in_ring);
+            self.hqd.taken(format, address, &words, in_ring)?;
             return Err(self.not_modelled(shown(&words)));
         };
         if let Some(what) = refuse::unknown(layout, version, &words) {
-            self.hqd.taken(format, address, &words, in_ring);
+            self.hqd.taken(format, address, &words, in_ring)?;
             return Err(self.not_modelled(format!("{what} of {}", shown(&words))));
         }
         self.fetch(*stream, &mut words, length)?;
-        self.hqd.taken(format, address, &words, in_ring);
+        self.hqd.taken(format, address, &words, in_ring)?;
         if *stream == Stream::Ring {
             self.hqd.meet_planned_fault()?;
         }

@@ -12,7 +12,7 @@ use super::launch::Group;
 use super::trace::{Trace, Tracer};
 use super::wave::Wave;
 use super::{Launch, Outside};
-use crate::cp::PacketListener;
+use crate::cp::{Conductor, PacketListener};
 use amdgpu_isa::Target;
 use std::io::{self, Write};
 use std::str::FromStr;
@@ -78,6 +78,8 @@ pub struct Inspection {
     pub counts: bool,
     /// Who hears of the packets that queues take. It changes nothing of how they are processed.
     pub packets: Option<Arc<dyn PacketListener>>,
+    /// Who says which queue may work; all may at once when there is none.
+    pub conductor: Option<Arc<dyn Conductor>>,
 }
 
 impl Inspection {
@@ -91,7 +93,8 @@ impl Inspection {
                 text.parse().map_err(|_| String::from("not a number of instructions"))
             });
             let checks = variable(CHECK_VARIABLE, str::parse).unwrap_or_default();
-            Inspection { counts: trace.is_some(), trace, watchdog, checks, packets: None }
+            let counts = trace.is_some();
+            Inspection { counts, trace, watchdog, checks, packets: None, conductor: None }
         })
     }
 

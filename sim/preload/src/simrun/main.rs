@@ -3,10 +3,12 @@
 #[path = "../environment.rs"]
 mod environment;
 mod keeper;
+mod replay;
 mod tree;
 
 use clap::Parser;
 use std::ffi::OsString;
+use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -21,9 +23,17 @@ const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
 const OWN_ERROR: u8 = 125;
 
+const EXAMPLES: &str = "Examples:
+  simrun --machine gfx1030 rocminfo
+  simrun --machine gfx90a,gfx90a --kernel 6.12 --log calls.log PROGRAM ARGUMENTS...
+  simrun --machine gfx1030 --record run.record PROGRAM && simrun --replay run.record";
+
 /// Runs a dynamically linked program on a simulated machine with AMD GPUs.
+///
+/// The program finds /dev/kfd, render nodes and sysfs as on a machine with the GPUs that are named. Its exit status is
+/// simrun's; simrun's own errors are 125, 126 (the program cannot be run) and 127 (there is none).
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(version, after_help = EXAMPLES)]
 struct Options {
     /// GPUs of the machine, several with commas between, or `none`; conditions follow after `+`, as in `gfx1100+small-bar`. An
     /// unknown name is answered with those there are. Or the folder of a recorded topology, with a slash in its path.
@@ -32,12 +42,18 @@ struct Options {
     /// The kernel: 6.5, 6.12, 6.18, 7.3, or the KFD's minor version: 14, 17, 18, 23.
     #[arg(long, default_value = "6.18", value_parser = kfd_minor, value_name = "VERSION")]
     kernel: u32,
-    /// Appends a record of the program's calls to this file.
+    /// Appends a record of the program's calls and its queues' packets to this file.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// Writes a record that can be run again to this file, which must not exist. Queues work one at a time, slowly.
+    #[arg(long, value_name = "FILE", conflicts_with = "log")]
+    record: Option<PathBuf>,
+    /// Runs such a record again, without the program, and tells what came out otherwise (status 1).
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["program", "log", "record", "machine", "kernel"])]
+    replay: Option<PathBuf>,
     /// The program and its arguments.
     #[arg(
-        required = true,
+        required_unless_present = "replay",
         trailing_var_arg = true,
         allow_hyphen_values = true,
         value_name = "PROGRAM"
@@ -114,16 +130,28 @@ fn run(options: &Options) -> Result<io::Error, String> {
         .env(environment::MACHINE, machine_of(&options.machine)?)
         .env(environment::KFD_MINOR, options.kernel.to_string())
         .env(environment::TREE, &tree);
-    if let Some(log) = &options.log {
-        let log =
-            std::path::absolute(log).map_err(|error| format!("{}: {error}", log.display()))?;
-        command.env(environment::LOG, log);
+    if let Some(log) = options.log.as_ref().or(options.record.as_ref()) {
+        let told = |error| format!("{}: {error}", log.display());
+        let mut file = OpenOptions::new();
+        // Before the program runs, which could not tell.
+        let file = match options.record {
+            Some(_) => file.write(true).create_new(true),
+            None => file.append(true).create(true),
+        };
+        file.open(log).map_err(told)?;
+        command.env(environment::LOG, std::path::absolute(log).map_err(told)?);
+    }
+    if options.record.is_some() {
+        command.env(environment::RECORD, "1");
     }
     Ok(command.exec())
 }
 
 fn main() -> ExitCode {
     let options = Options::parse();
+    if let Some(record) = &options.replay {
+        return replay::run(record);
+    }
     match run(&options) {
         Ok(error) => {
             eprintln!("simrun: {}: {error}", options.program[0].display());

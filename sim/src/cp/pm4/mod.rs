@@ -142,7 +142,7 @@ impl Engine {
         [address, body]: [u64; 2],
         in_ring: bool,
     ) -> Result<Next, Halt> {
-        hqd.taken(PacketFormat::Pm4(self.generation), address, words, in_ring);
+        hqd.taken(PacketFormat::Pm4(self.generation), address, words, in_ring)?;
         let Some(generation) = self.generation else {
             let what = format!("PM4 packets of {}", hqd.gpu.name);
             return Err(QueueError::NotModelled { what, pc: address }.into());
