@@ -10,6 +10,7 @@ mod leaving;
 mod memory;
 mod probe;
 mod readiness;
+mod record;
 mod signals;
 mod threads;
 

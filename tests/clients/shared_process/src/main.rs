@@ -17,9 +17,12 @@ use std::time::Duration;
 
 const ELEMENTS: u32 = 4096;
 
+/// A C program's main.
+type Client = unsafe extern "C" fn(c_int, *mut *mut c_char) -> c_int;
+
 /// AMD's runtime, held open, and the program that computes on it.
 struct Theirs {
-    client: unsafe extern "C" fn(c_int, *mut *mut c_char) -> c_int,
+    client: Client,
     code: CString,
 }
 
@@ -49,15 +52,20 @@ impl Theirs {
             return Err(loader_error());
         }
         // SAFETY: hsa.h: hsa_status_t hsa_init(void).
-        let init: unsafe extern "C" fn() -> c_uint =
-            unsafe { std::mem::transmute(symbol(library, c"hsa_init")?) };
+        let init = unsafe {
+            std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> c_uint>(symbol(
+                library,
+                c"hsa_init",
+            )?)
+        };
         // SAFETY: as declared.
         match unsafe { init() } {
             0 => {}
             status => return Err(format!("hsa_init: {status:#x}")),
         }
         // SAFETY: it is the C program's main.
-        let client = unsafe { std::mem::transmute(symbol(library, c"client")?) };
+        let client =
+            unsafe { std::mem::transmute::<*mut c_void, Client>(symbol(library, c"client")?) };
         Ok(Theirs { client, code: code.to_owned() })
     }
 
