@@ -17,6 +17,7 @@ mod process;
 mod queue;
 mod random;
 mod real_machines;
+mod record;
 mod rig;
 mod ring;
 mod sdma;
