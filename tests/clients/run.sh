@@ -2,7 +2,7 @@
 # Programs of other people on simulated machines: AMD's rocminfo, runtime and OpenCL of three Debian releases, and
 # tinygrad's AMD backend, as their packages have them. Needs root (apt, debootstrap, chroot), the network, Python with venv;
 # everything that is not of Debian 12 lies in a folder of its own, which is removed unless CLIENTS names one to keep. Every
-# client runs whatever became of those before. The last line is `clients: N passed, N failed`.
+# client runs whatever became of those before; without its root a step ends the script. The last line is `clients: N passed, N failed`.
 #
 #     tests/clients/run.sh             all
 #     tests/clients/run.sh STEP...     only these: host, trixie, unstable, tinygrad
@@ -52,7 +52,8 @@ need() { command -v "$1" >/dev/null || { apt-get update -q; apt-get install -y -
 root() {
   local release=$1 root=$scratch/$1
   need debootstrap debootstrap
-  [ -e "$root/.done" ] || { debootstrap --variant=minbase --include="$2" "$release" "$root" "$MIRROR" >"$scratch/$release.log"; touch "$root/.done"; }
+  # One that was not finished is made anew.
+  [ -e "$root/.done" ] || { rm -rf --one-file-system "$root"; debootstrap --variant=minbase --include="$2" "$release" "$root" "$MIRROR" >"$scratch/$release.log"; touch "$root/.done"; }
   mountpoint -q "$root/proc" || { mount -t proc proc "$root/proc"; mounted+=("$root/proc"); }
   cp "$release_folder/simrun" "$release_folder/libselvedge_preload.so" "$root/usr/local/bin/"
 }
