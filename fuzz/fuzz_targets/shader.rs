@@ -113,10 +113,10 @@ fuzz_target!(|bytes: &[u8]| {
     let watchdog = Watchdog(AtomicU32::new(24));
     let checked = choices & 64 != 0;
     let inspection = Inspection {
-        trace: None,
         watchdog: (choices & 128 != 0).then_some(5000),
         checks: if checked { Checks::ALL } else { Checks::default() },
         counts: checked,
+        ..Inspection::default()
     };
     if let Err(fault) = run(&gpu, &launch, &space, &InstructionCache::default(), &watchdog, &inspection) {
         assert!(matches!(fault.kind, WaveFaultKind::Killed) || watchdog.0.load(Ordering::Relaxed) > 0);
