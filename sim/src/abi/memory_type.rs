@@ -32,6 +32,8 @@ pub(super) fn of_buffer(machine: &Shared, gpu: usize, buffer: &Buffer) -> Memory
         Domain::Registers => MemoryType::Coherent,
         _ if flags.intersects(coherent) => MemoryType::Coherent,
         Domain::Gtt | Domain::User => of_system_memory(machine, gpu),
+        // Another process of the host may have it from a dma-buf. On hardware both see one L2, here each has its own.
+        Domain::Vram if machine.memory.is_shared() => MemoryType::Coherent,
         // With several GPUs others may write it, and it is not known here who did.
         Domain::Vram if machine.gpus.len() > 1 || machine.gpus[gpu].board.is_apu => {
             MemoryType::Cached

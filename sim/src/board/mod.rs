@@ -181,6 +181,11 @@ impl Board {
         Ok(Board { memory: Arc::new(memory), place, generation: fork::generation() })
     }
 
+    /// Whether other processes of the host may be on it.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.place, Place::Keeper(_))
+    }
+
     /// A new open file description of the memory, for a render node.
     pub(crate) fn reopen(&self) -> io::Result<OwnedFd> {
         use std::os::unix::fs::OpenOptionsExt;
