@@ -157,13 +157,18 @@ fn mask(subject: &Subject) -> Result {
     let code = Code::load(subject)?;
     let mut queue = AqlQueue::new(subject, 64)?;
     let all = places(subject, &mut queue, &code)?;
-    let units = subject.device().node().compute_unit_count();
-    // Each pair alone, of the first few and the last.
-    let pairs = units / 2;
+    let node = subject.device().node();
+    let (units, xccs) = (node.compute_unit_count(), node.xcc_count());
+    // Each pair alone, of the first few and the last. The bits of several XCCs take turns, and each gets its pair
+    // (Linux kfd_mqd_manager.c, `mqd_symmetrically_map_cu_mask`).
+    let bits = 2 * xccs;
+    let pairs = units / bits;
     let mut others = Vec::new();
     for pair in [0, 1, 2, 3, pairs - 1] {
         let mut words = vec![0u32; units.div_ceil(32) as usize];
-        words[(pair / 16) as usize] = 0b11 << (pair % 16 * 2);
+        for bit in pair * bits..(pair + 1) * bits {
+            words[(bit / 32) as usize] |= 1 << (bit % 32);
+        }
         queue.kfd().set_cu_mask(&words)?;
         let seen = places(subject, &mut queue, &code)?;
         let most = if subject.generation().has_wave32() { 1 } else { 2 };
