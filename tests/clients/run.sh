@@ -8,7 +8,8 @@
 #     tests/clients/run.sh STEP...     only these: host, trixie, unstable, tinygrad
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-MIRROR=${MIRROR:-http://deb.debian.org/debian}
+# Where this machine's own packages come from.
+MIRROR=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Component: main' | awk '!/security/ && !n++')}
 scratch=${CLIENTS:-$(mktemp -d)}
 mkdir -p "$scratch"
 mounted=()
@@ -55,7 +56,7 @@ root() {
   # One that was not finished is made anew.
   [ -e "$root/.done" ] || { rm -rf --one-file-system "$root"; debootstrap --variant=minbase --include="$2" "$release" "$root" "$MIRROR" >"$scratch/$release.log"; touch "$root/.done"; }
   mountpoint -q "$root/proc" || { mount -t proc proc "$root/proc"; mounted+=("$root/proc"); }
-  cp "$release_folder/simrun" "$release_folder/libselvedge_preload.so" "$root/usr/local/bin/"
+  cp "$built/simrun" "$built/libselvedge_preload.so" "$root/usr/local/bin/"
 }
 
 # inside ROOT OPTIONS PROGRAM...: a program in a root, its record in calls.log.
@@ -103,7 +104,7 @@ tinygrad_on() {
     meant='ACQUIRE_MEM .*unknown: bits 0xffffff00 of dword 3, bits 0x230 of dword 7$|RELEASE_MEM .*unknown: bits 0xb000 of dword 1$'
   rm -f "$scratch/calls.log"
   # A simulated GPU is slow: longer than tinygrad's own 30 s.
-  DEV=AMD CC=clang-19 HCQDEV_WAIT_TIMEOUT_MS=300000 AMD_AQL=$aql "$release_folder/simrun" --machine "$gpu" \
+  DEV=AMD CC=clang-19 HCQDEV_WAIT_TIMEOUT_MS=300000 AMD_AQL=$aql "$built/simrun" --machine "$gpu" \
     --log "$scratch/calls.log" "$scratch/python/bin/python3" tests/clients/tinygrad/check.py
   # PM4 is type 0, SDMA 1, AQL 2 (kfd_ioctl.h, KFD_IOC_QUEUE_TYPE_*).
   for queue in $((aql * 2)) 1; do
@@ -147,8 +148,8 @@ tinygrad() {
 }
 
 .ci/run tools
-cargo build --release -p selvedge-preload
-release_folder=${CARGO_TARGET_DIR:-target}/release
+cargo build -p selvedge-preload
+built=${CARGO_TARGET_DIR:-target}/debug
 [ -e /usr/include/hsa/hsa.h ] || { apt-get update -q; apt-get install -y -q --no-install-recommends libhsa-runtime-dev libc6-dev; }
 cc -O1 -Wall -Wextra -o "$scratch/vector_add" tests/clients/hsa/vector_add.c -lhsa-runtime64
 steps=("$@")
