@@ -37,6 +37,15 @@ const DRM: [(u8, &str, &str); 9] = [
 const AMDGPU: [(&str, &str); 3] =
     [("INFO", "Info"), ("GEM_VA", "GemVa"), ("GEM_USERPTR", "GemUserptr")];
 
+/// Ioctls of the driver in AMD's packages, which Linux's own has not (ROCT-Thunk-Interface, include/linux/kfd_ioctl.h).
+const OF_THE_PACKAGED_DRIVER: [(u8, &str); 5] = [
+    (0x80, "IPC_IMPORT_HANDLE"),
+    (0x81, "IPC_EXPORT_HANDLE"),
+    (0x82, "DBG_TRAP"),
+    (0x83, "CROSS_MEMORY_COPY"),
+    (0x84, "RLC_SPM"),
+];
+
 fn layout(name: &str) -> Option<&'static Layout> {
     let all = uapi::LAYOUTS.iter().chain(amdgpu::LAYOUTS).chain([&drm::LAYOUTS]);
     all.flat_map(|module| module.iter()).find(|layout| layout.name == name)
@@ -47,6 +56,10 @@ impl Call {
     fn known(&self) -> Option<(&'static str, &'static str, Option<&'static Layout>)> {
         let number = number(self.request);
         if self.device?.0 != DRM_MAJOR {
+            let mut packaged = OF_THE_PACKAGED_DRIVER.iter();
+            if let Some((_, name)) = packaged.find(|known| known.0 == number) {
+                return Some(("packaged AMDKFD_IOC_", name, None));
+            }
             let ioctl = request::ALL
                 .iter()
                 .find(|known| selvedge_sys::uapi::number(known.request) == number)?;
