@@ -73,7 +73,7 @@ fn requests() -> Vec<(String, u32)> {
     let kfd = request::ALL.iter().map(|i| (format!("AMDKFD_IOC_{}", i.name), i.request));
     let amdgpu =
         amdgpu::drm_request::ALL.iter().map(|(n, r)| (format!("DRM_IOCTL_AMDGPU_{n}"), *r));
-    let drm = drm::REQUESTS.iter().map(|(n, r)| (format!("DRM_IOCTL_{n}"), *r));
+    let drm = drm::REQUESTS.iter().map(|(n, r, _)| (format!("DRM_IOCTL_{n}"), *r));
     kfd.chain(amdgpu).chain(drm).collect()
 }
 

@@ -383,8 +383,9 @@ impl Script {
     /// # Safety
     /// `argument` goes with `word`.
     unsafe fn drm(&mut self, word: u32, argument: *mut c_void) -> Result<i32, Errno> {
-        let known = drm_request::ALL.iter().chain(drm::REQUESTS);
-        let name = known.clone().find(|(_, other)| number(*other) == number(word)).unwrap().0;
+        let core = drm::REQUESTS.iter().map(|&(name, request, _)| (name, request));
+        let mut known = drm_request::ALL.iter().copied().chain(core);
+        let name = known.find(|(_, other)| number(*other) == number(word)).unwrap().0;
         self.check(name, name.to_owned())?;
         macro_rules! args {
             ($type:ty) => {

@@ -20,19 +20,6 @@ pub(crate) struct Call {
     pub(crate) argument: *mut c_void,
 }
 
-/// DRM's own ioctls: number, name, argument.
-const DRM: [(u8, &str, &str); 9] = [
-    (0x00, "VERSION", "Version"),
-    (0x05, "GET_CLIENT", "Client"),
-    (0x09, "GEM_CLOSE", "GemClose"),
-    (0x0c, "GET_CAP", "GetCap"),
-    (0x2d, "PRIME_HANDLE_TO_FD", "PrimeHandle"),
-    (0x2e, "PRIME_FD_TO_HANDLE", "PrimeHandle"),
-    (0xbf, "SYNCOBJ_CREATE", "SyncobjCreate"),
-    (0xc0, "SYNCOBJ_DESTROY", "SyncobjDestroy"),
-    (0xca, "SYNCOBJ_TIMELINE_WAIT", "SyncobjTimelineWait"),
-];
-
 /// amdgpu's, whose argument is one struct.
 const AMDGPU: [(&str, &str); 3] =
     [("INFO", "Info"), ("GEM_VA", "GemVa"), ("GEM_USERPTR", "GemUserptr")];
@@ -68,11 +55,12 @@ impl Call {
         if kind(self.request) != drm::BASE {
             return None;
         }
-        if let Some((_, name, argument)) = DRM.iter().find(|known| known.0 == number) {
+        let is_it = |request: u32| selvedge_sys::uapi::number(request) == number;
+        if let Some((name, _, argument)) = drm::REQUESTS.iter().find(|known| is_it(known.1)) {
             return Some(("DRM_IOCTL_", name, layout(argument)));
         }
         let all = amdgpu::drm_request::ALL.iter();
-        let (name, _) = all.copied().find(|known| selvedge_sys::uapi::number(known.1) == number)?;
+        let (name, _) = all.copied().find(|known| is_it(known.1))?;
         let argument = AMDGPU.iter().find(|known| known.0 == name);
         Some(("DRM_IOCTL_AMDGPU_", name, argument.and_then(|known| layout(known.1))))
     }

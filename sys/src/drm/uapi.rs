@@ -188,8 +188,9 @@ macro_rules! requests {
                 request(Direction::$direction, BASE, $number, size_of::<$argument>());
         )*
 
-        /// Name without `DRM_IOCTL_`, and request word, of all.
-        pub const REQUESTS: &[(&str, u32)] = &[$((stringify!($name), $name),)*];
+        /// Name without `DRM_IOCTL_`, request word and name of the argument's type, of all.
+        pub const REQUESTS: &[(&str, u32, &str)] =
+            &[$((stringify!($name), $name, stringify!($argument)),)*];
     };
 }
 
