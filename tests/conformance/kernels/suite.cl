@@ -30,6 +30,23 @@ KERNEL void reverse(global uint *data) {
   data[GID] = words[63 - LANE];
 }
 
+// The same with 12 KiB: each workgroup turns 3072 dwords round.
+KERNEL void turn(global uint *data) {
+  local uint words[3072];
+  global uint *own = data + GROUP * 3072;
+  for (uint i = LANE; i < 3072; i += 64) words[i] = own[i];
+  BARRIER();
+  for (uint i = LANE; i < 3072; i += 64) own[i] = words[3071 - i];
+}
+
+// Four waves or more of a workgroup fill their private memory, and read it when all have.
+kernel __attribute__((reqd_work_group_size(256, 1, 1))) void keep(global uint *data) {
+  uint table[160], item = GROUP * 256 + LANE, x = data[item];
+  for (uint k = 0; k < 160; k++) table[(k + x) % 160] = item ^ k << 24;
+  BARRIER();
+  data[item] = table[(x + 7) % 160] ^ table[(x + 155) % 160] << 1;
+}
+
 // Mixes a dword of each work-item with a table in private memory that is indexed by what comes out.
 KERNEL void mix(global uint *data) {
   uint table[160], x = data[GID];
@@ -44,6 +61,51 @@ KERNEL void mix(global uint *data) {
 // Every work-item adds its number to one counter that the host sees.
 KERNEL void add(global atomic_ulong *counter) {
   __opencl_atomic_fetch_add(counter, (ulong)GID, __ATOMIC_RELAXED, SYSTEM);
+}
+
+// Every work-item takes a ticket of 32 bits and one of 64, and signs at both places.
+KERNEL void tickets(global atomic_uint *narrow, global atomic_ulong *wide, ulong first, global uint *out, uint n) {
+  uint a = __opencl_atomic_fetch_add(narrow, 1u, __ATOMIC_RELAXED, SYSTEM);
+  ulong b = __opencl_atomic_fetch_add(wide, 1ul, __ATOMIC_RELAXED, SYSTEM) - first;
+  if (a < n) out[a] = GID + 1;
+  if (b < n) out[n + b] = GID + 1;
+}
+
+// Old values, and what the operations leave behind: one work-item alone does them, each to a dword of its own.
+KERNEL void operations(global atomic_uint *cells, global uint *old, uint operand, uint comparand) {
+  if (GID == 0) {
+    uint expected = comparand;
+    old[0] = __opencl_atomic_fetch_sub(cells, operand, __ATOMIC_RELAXED, SYSTEM);
+    old[1] = __opencl_atomic_fetch_and(cells + 1, operand, __ATOMIC_RELAXED, SYSTEM);
+    old[2] = __opencl_atomic_fetch_or(cells + 2, operand, __ATOMIC_RELAXED, SYSTEM);
+    old[3] = __opencl_atomic_fetch_xor(cells + 3, operand, __ATOMIC_RELAXED, SYSTEM);
+    old[4] = __opencl_atomic_fetch_max(cells + 4, operand, __ATOMIC_RELAXED, SYSTEM);
+    old[5] = __opencl_atomic_fetch_min(cells + 5, operand, __ATOMIC_RELAXED, SYSTEM);
+    old[6] = __opencl_atomic_exchange(cells + 6, operand, __ATOMIC_RELAXED, SYSTEM);
+    __opencl_atomic_compare_exchange_strong(cells + 7, &expected, operand, __ATOMIC_RELAXED, __ATOMIC_RELAXED, SYSTEM);
+    old[7] = expected;
+  }
+}
+
+// The packet that the dispatch pointer leads to.
+KERNEL void self(global ulong *out) {
+  global const ulong *packet = (global const ulong *)(ulong)__builtin_amdgcn_dispatch_ptr();
+  if (GID < 8) out[GID] = packet[GID];
+}
+
+// Products of floats, of which operands and results may be denormal: 32 bits, then 64.
+KERNEL void product(global float *narrow, global double *wide) {
+  narrow[GID * 2] = narrow[GID * 2] * narrow[GID * 2 + 1];
+  wide[GID * 2] = wide[GID * 2] * wide[GID * 2 + 1];
+}
+
+// Sends the host an event, as ROCm's device library does (ockl, `__ockl_hsa_signal_add`): its id to the mailbox, then
+// MSG_INTERRUPT with the id in M0.
+KERNEL void interrupt(global atomic_ulong *mailbox, uint id) {
+  if (LANE == 0) {
+    __opencl_atomic_store(mailbox, (ulong)id, __ATOMIC_RELEASE, SYSTEM);
+    __builtin_amdgcn_s_sendmsg(1, __builtin_amdgcn_readfirstlane(id));
+  }
 }
 
 // out[i] = the kernel's second argument where the first one's value is what was expected, else 0: whether stores made

@@ -91,6 +91,22 @@ impl SdmaQueue {
         self.store(words)
     }
 
+    /// Goes on, with NOPs, so many dwords before the ring's end.
+    pub(crate) fn advance_to(&mut self, before_end: u64) -> Result {
+        let dwords = self.ring.allocation().len() / 4;
+        let left = (2 * dwords - before_end - self.written % dwords) % dwords;
+        for part in vec![0; left as usize].chunks(1024) {
+            self.store(part)?;
+            self.ring_doorbell()?;
+        }
+        Ok(())
+    }
+
+    /// [`place`](SdmaQueue::place), but over the ring's end where it comes to it.
+    pub(crate) fn place_across(&mut self, words: &[u32]) -> Result {
+        self.store(words)
+    }
+
     fn store(&mut self, words: &[u32]) -> Result {
         let dwords = self.ring.allocation().len() / 4;
         let end = self.written + words.len() as u64;

@@ -105,7 +105,7 @@ impl Subject {
         Ok(Arc::new(Event::create(&self.device, EventKind::Signal, true)?))
     }
 
-    /// Waits for events of one kind until `done` holds.
+    /// Waits for events of one kind until `done` holds after one of them; what is done and not told is a failure.
     pub(crate) fn wait_for(
         &self,
         what: &str,
@@ -114,13 +114,16 @@ impl Subject {
     ) -> Result {
         let mut set = WaitSet::new(self.device.process(), events.to_vec());
         let end = Instant::now() + DEADLINE;
-        while !done()? {
+        loop {
             let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() || set.wait_any(Some(left))? == WaitOutcome::Timeout && !done()? {
-                return Err(Outcome::fail(format!("{what}: no event within {DEADLINE:?}")));
+            if left.is_zero() || set.wait_any(Some(left))? == WaitOutcome::Timeout {
+                let but = if done()? { ", though it is done" } else { "" };
+                return Err(Outcome::fail(format!("{what}: no event within {DEADLINE:?}{but}")));
+            }
+            if done()? {
+                return Ok(());
             }
         }
-        Ok(())
     }
 }
 

@@ -29,27 +29,27 @@ macro_rules! machines {
 }
 
 machines! {
-    gfx1151 23 0
-    gfx1100 23 0
-    gfx1201 23 0
-    gfx1030 23 1
+    gfx1151 23 1
+    gfx1100 23 1
+    gfx1201 23 1
+    gfx1030 23 2
     gfx90a 23 0
-    gfx906 23 0
+    gfx906 23 1
     gfx942 23 0
-    gfx1101 23 0
-    gfx1103 23 0
+    gfx1101 23 1
+    gfx1103 23 1
 }
 
 /// Faults would end the primary context, and there is no other.
 #[test]
 fn before_secondary_contexts() {
-    ask("gfx1151", 18, 8 + ONE_GPU);
+    ask("gfx1151", 18, 9 + ONE_GPU);
 }
 
 /// Debian's kernel has no shared virtual memory.
 #[test]
 fn without_shared_virtual_memory() {
-    ask("gfx1100", 17, 13 + ONE_GPU);
+    ask("gfx1100", 17, 14 + ONE_GPU);
 }
 
 #[test]

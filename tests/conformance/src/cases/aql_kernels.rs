@@ -154,9 +154,12 @@ fn atomics(subject: &Subject) -> Result {
     let mut queue = AqlQueue::new(subject, 64)?;
     let counter = subject.memory(Kind::Shared, 4096)?;
     let items = 1u32 << 14;
+    // The sum overflows 32 bits.
+    let first = 0xffff_0000;
+    counter.set_qword(0, first)?;
     let packet = queue.launch(&code.kernel("add"), items, &arguments![counter.address()])?;
     queue.finish(packet)?;
-    equal("the sum", counter.qword(0)?, u64::from(items) * u64::from(items - 1) / 2)
+    equal("the sum", counter.qword(0)?, first + u64::from(items) * u64::from(items - 1) / 2)
 }
 
 fn acquire(subject: &Subject) -> Result {

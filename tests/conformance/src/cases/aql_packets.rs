@@ -6,7 +6,10 @@ use crate::memory::Kind;
 use crate::report::{Outcome, equal};
 use crate::subject::eventually;
 use crate::{Case, Result, Subject};
-use aql::{BarrierAnd, BarrierOr, Header};
+use aql::vendor::{Condition, Format};
+use aql::{BarrierAnd, BarrierOr, BarrierValue, Header, Pm4Indirect};
+use pm4::layout::Writer;
+use pm4::packet::WriteData;
 use std::time::Duration;
 
 pub(super) const CASES: &[Case] = &[
@@ -32,6 +35,12 @@ pub(super) const CASES: &[Case] = &[
         "a barrier of the other kind waits until one of its signals is 0",
         barrier_or,
     ),
+    case(
+        "aql.barrier_value",
+        "a barrier waits until a signal's value, under a mask, compares as it says",
+        barrier_value,
+    ),
+    case("aql.pm4", "an indirect buffer of PM4 packets runs whole, before what is behind it", pm4),
     case("aql.signal", "completion takes one from a signal's value", signal),
     case("aql.event", "completion sets the signal's event and writes its id to the mailbox", event),
     case("aql.times", "start and end of packets are in the order of the packets", times),
@@ -126,6 +135,57 @@ fn barrier_or(subject: &Subject) -> Result {
         equal("the barrier's signal", queue.signal(index)?, 1)?;
         memory.set_qword(64 * chosen + aql::signal::offset::VALUE, 0)?;
         queue.finish(index)?;
+    }
+    Ok(())
+}
+
+fn barrier_value(subject: &Subject) -> Result {
+    if !Format::BARRIER_VALUE.is_accepted_by(subject.generation()) {
+        let why =
+            "AMD's runtime uses these packets on gfx90a and gfx94x alone (CLR, rocsettings.cpp)";
+        return Err(Outcome::NotApplicable(why.to_owned()));
+    }
+    let memory = subject.memory(Kind::Shared, 4096)?;
+    let mut queue = AqlQueue::new(subject, 64)?;
+    // Condition, reference, mask, a value that does not do, one that does.
+    for (cond, reference, mask, before, after) in [
+        (Condition::EQ, 5, !0, 5 | 1 << 40, 5),
+        (Condition::EQ, 0x20, 0xf0, 0x3f, 0x52f),
+        (Condition::NE, 5, !0, 5, 6),
+        (Condition::LT, 5, !0, 5, u64::MAX),
+        (Condition::GTE, 5, !0, u64::MAX, 5),
+    ] {
+        memory.set_qword(aql::signal::offset::VALUE, before)?;
+        let mut packet = BarrierValue::new(memory.address(), cond, reference);
+        packet.mask = mask;
+        packet.completion_signal = queue.arm(queue.next())?;
+        let index = queue.submit(&packet.encode())?;
+        std::thread::sleep(Duration::from_millis(5));
+        let what = format!("the barrier's signal at {before:#x}, {cond} {reference:#x}");
+        equal(&what, queue.signal(index)?, 1)?;
+        memory.set_qword(aql::signal::offset::VALUE, after)?;
+        queue.finish(index)?;
+    }
+    Ok(())
+}
+
+/// As ROCr runs PM4 packets (amd_aql_queue.cpp, `ExecutePM4`). Each XCC runs the buffer.
+fn pm4(subject: &Subject) -> Result {
+    let (buffer, out) = (subject.memory(Kind::Shared, 8192)?, subject.memory(Kind::Shared, 4096)?);
+    let mut queue = AqlQueue::new(subject, 64)?;
+    for (round, nops) in (1u32..).zip([0u32, 10, 200, 300, 1500]) {
+        let mut words = vec![pm4::Header::NOP.0; nops as usize + 8];
+        let mut writer = Writer::new(&mut words[nops as usize..], subject.generation());
+        let written = writer.push_with(&WriteData::memory(out.address(), 1), &[round]);
+        written.map_err(|error| Outcome::fail(error.to_string()))?;
+        for (at, &word) in (0..).step_by(4).zip(&words) {
+            buffer.set_dword(at, word)?;
+        }
+        let mut packet = Pm4Indirect::new(buffer.address(), words.len() as u32);
+        packet.completion_signal = queue.arm(queue.next())?;
+        let index = queue.submit(&packet.encode())?;
+        queue.finish(index)?;
+        equal(&format!("what is written behind {nops} NOPs"), out.dword(0)?, round)?;
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ pub(super) const CASES: &[Case] = &[
         "one event ends a wait for any, and only all end a wait for all",
         any_and_all,
     ),
+    case("event.reset", "an event that does not reset itself is set until it is reset", reset),
     case("event.mailbox", "slots of events are idle, and different", mailbox),
     case("event.age", "a wait sees what happened since the last one, and nothing twice", age),
     case("event.limit", "there are as many events as slots, and one more when one is gone", limit),
@@ -63,6 +64,26 @@ fn any_and_all(subject: &Subject) -> Result {
     equal("all but one", wait.wait_all(Some(Duration::from_millis(20)))?, WaitOutcome::Timeout)?;
     events[1].set()?;
     equal("all", wait.wait_all(Some(Duration::from_secs(10)))?, WaitOutcome::Complete)
+}
+
+/// Each wait is one of its own, which has not heard of the event before.
+fn reset(subject: &Subject) -> Result {
+    let event = Arc::new(Event::create(subject.device(), EventKind::Signal, false)?);
+    let outcome = |time| -> Result<WaitOutcome> {
+        let mut wait = WaitSet::new(subject.device().process(), vec![event.clone()]);
+        Ok(wait.wait_any(Some(time))?)
+    };
+    let (long, short) = (Duration::from_secs(10), Duration::from_millis(20));
+    equal("a wait before it is set", outcome(short)?, WaitOutcome::Timeout)?;
+    for _ in 0..3 {
+        event.set()?;
+        for _ in 0..3 {
+            equal("a wait while it is set", outcome(long)?, WaitOutcome::Complete)?;
+        }
+        event.reset()?;
+        equal("a wait after its reset", outcome(short)?, WaitOutcome::Timeout)?;
+    }
+    Ok(())
 }
 
 fn mailbox(subject: &Subject) -> Result {

@@ -14,6 +14,7 @@ mod recipes;
 mod sdma_packets;
 mod sharing;
 mod user_memory;
+mod waves;
 
 use crate::{Case, Result, Subject};
 
@@ -25,6 +26,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         lifecycle::CASES,
         aql_packets::CASES,
         aql_kernels::CASES,
+        waves::CASES,
         aql_errors::CASES,
         pm4_packets::CASES,
         sdma_packets::CASES,

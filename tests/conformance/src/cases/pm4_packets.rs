@@ -7,9 +7,10 @@ use crate::pm4_queue::Pm4Queue;
 use crate::report::{Outcome, equal};
 use crate::subject::eventually;
 use crate::{Case, Result, Subject};
+use pm4::Header;
 use pm4::packet::{
     AtomicMem, AtomicOp, Compare, CondExec, CondWrite, CopyData, CopyDestination, CopySource,
-    DmaData, PollSpace, WriteData, WriteSpace,
+    DataSelect, DmaData, InterruptSelect, PollSpace, ReleaseMem, WaitRegMem, WriteData, WriteSpace,
 };
 use pm4::sequence::{self, Scope};
 use std::time::Duration;
@@ -118,7 +119,23 @@ fn fence(subject: &Subject) -> Result {
     }
     queue.wait(last)?;
     queue.finish()?;
-    equal("the last value", out.qword(0)?, 199 << 33 | 199)
+    equal("the last value", out.qword(0)?, 199 << 33 | 199)?;
+    // One of 32 bits leaves its neighbours alone, on either side.
+    for at in [64u64, 68] {
+        out.fill(|_| 0xeeee_eeee)?;
+        let narrow = ReleaseMem {
+            data_sel: DataSelect::SEND_32_BIT_LOW,
+            int_sel: InterruptSelect::SEND_DATA_AND_WRITE_CONFIRM,
+            address: out.address() + at,
+            data: 0x0123_4567_89ab_cdef,
+            ..ReleaseMem::END_OF_PIPE
+        };
+        queue.send(|to| to.push(&narrow))?;
+        queue.finish()?;
+        let expected = |i| if u64::from(i) * 4 == at { 0x89ab_cdef } else { 0xeeee_eeee };
+        out.check(&format!("a fence of 32 bits at {at}"), expected)?;
+    }
+    Ok(())
 }
 
 fn interrupt(subject: &Subject) -> Result {
@@ -164,6 +181,18 @@ fn wait(subject: &Subject) -> Result {
         cell.set_dword(0, after)?;
         queue.wait(fence)?;
     }
+    // What the mask leaves out does not count.
+    let masked = WaitRegMem {
+        mask: 0xf0,
+        ..WaitRegMem::memory(cell.address(), Compare::EQUAL_TO_THE_REFERENCE_VALUE, 0x20)
+    };
+    cell.set_qword(0, 0x3f)?;
+    queue.send(|to| to.push(&masked))?;
+    let fence = queue.fence()?;
+    std::thread::sleep(Duration::from_millis(3));
+    equal("the fence behind a wait under a mask", queue.fenced()?, fence - 1)?;
+    cell.set_dword(0, 0x52f)?;
+    queue.wait(fence)?;
     cell.set_qword(0, 5)?;
     let wide = 5 | 1 << 40;
     queue.send(|to| {
@@ -248,9 +277,34 @@ fn atomic(subject: &Subject) -> Result {
         memory.set_qword(0, old)?;
         let packet =
             AtomicMem { atomic, addr: memory.address(), src_data: operand, ..AtomicMem::ZERO };
-        queue.send(|to| to.push(&packet))?;
+        memory.set_qword(64, 0)?;
+        queue.send(|to| {
+            to.push(&packet)?;
+            to.push(&CopyData {
+                src_sel: CopySource::ATOMIC_RETURN_DATA,
+                dst_sel: CopyDestination::TC_L2,
+                count_sel: true,
+                wr_confirm: true,
+                dst_addr: memory.address() + 64,
+                ..CopyData::ZERO
+            })
+        })?;
         queue.finish()?;
         equal(&packet.to_string(), memory.qword(0)?, new)?;
+        equal(&format!("the value before {packet}"), memory.dword(64)?, old as u32)?;
+    }
+    for (atomic, old, new) in [
+        (AtomicOp::ATOMIC_CMPSWAP_RTN_32, 5, 9),
+        (AtomicOp::ATOMIC_CMPSWAP_RTN_32, 6, 6),
+        (AtomicOp::ATOMIC_CMPSWAP_RTN_64, 5, 9),
+        (AtomicOp::ATOMIC_CMPSWAP_RTN_64, 5 | 1 << 40, 5 | 1 << 40),
+    ] {
+        memory.set_qword(0, old)?;
+        let addr = memory.address();
+        let packet = AtomicMem { atomic, addr, src_data: 9, cmp_data: 5, ..AtomicMem::ZERO };
+        queue.send(|to| to.push(&packet))?;
+        queue.finish()?;
+        equal(&format!("{packet} at {old:#x}"), memory.qword(0)?, new)?;
     }
     Ok(())
 }
@@ -321,7 +375,18 @@ fn call(subject: &Subject) -> Result {
         let got = [out.dword(0)?, out.dword(4)?, out.dword(8)?];
         equal("what the buffer and the packet behind it wrote", got, [round, !round, round])?;
     }
-    Ok(())
+    // A long one, whose last packet alone does something.
+    const DWORDS: u32 = 5000;
+    let long = subject.memory(Kind::Shared, u64::from(DWORDS) * 4)?;
+    let last = queue.packets(|to| to.push_with(&WriteData::memory(out.address(), 1), &[77]))?;
+    let first = DWORDS - last.len() as u32;
+    long.fill(|i| match i.checked_sub(first) {
+        Some(i) => last.get(i as usize).copied().unwrap_or(0),
+        None => Header::NOP.0,
+    })?;
+    queue.send(|to| sequence::call(to, long.address(), DWORDS))?;
+    queue.finish()?;
+    equal("what the end of a long buffer wrote", out.dword(0)?, 77)
 }
 
 fn dma(subject: &Subject) -> Result {

@@ -8,13 +8,14 @@ use crate::report::{Outcome, equal};
 use crate::sdma_queue::SdmaQueue;
 use crate::subject::eventually;
 use crate::{Case, Result, Subject};
-use sdma::packet::{Atomic, AtomicOp, CondExe, PollFunction, WriteUntiled};
+use sdma::packet::{Atomic, AtomicOp, CondExe, CopyBroadcastLinear, PollFunction, WriteUntiled};
 use sdma::sequence;
 use sdma::split::Pattern;
 use std::time::Duration;
 
 pub(super) const CASES: &[Case] = &[
     case("sdma.ring", "packets are taken round the ring, and the read pointer counts bytes", ring),
+    case("sdma.ring_end", "a packet that the ring's end cuts goes on at its start", ring_end),
     case(
         "sdma.doorbell",
         "a queue waits for the dwords that its write pointer does not tell of",
@@ -30,6 +31,7 @@ pub(super) const CASES: &[Case] = &[
         copy,
     ),
     case("sdma.large_copy", "a copy of several packets is whole", large_copy),
+    case("sdma.broadcast", "one packet copies to two places", broadcast),
     case("sdma.vram", "copies reach the GPU's own memory, to and fro", vram),
     case("sdma.fill", "bytes and dwords are filled, and none beside them", fill),
     case("sdma.write", "as many dwords are written as the packet has", write),
@@ -65,6 +67,29 @@ fn ring(subject: &Subject) -> Result {
     Ok(())
 }
 
+/// Linux's own rings have it so: `amdgpu_ring_write` masks every dword's index (amdgpu_ring.h).
+fn ring_end(subject: &Subject) -> Result {
+    let mut queue = SdmaQueue::new(subject)?;
+    let out = subject.memory(Kind::Shared, 4096)?;
+    for before_end in 1..=12u64 {
+        queue.advance_to(before_end)?;
+        let values: [u32; 8] = std::array::from_fn(|i| (before_end as u32) << 8 | i as u32);
+        let packet = WriteUntiled { dst_addr: out.address(), count: 8, ..WriteUntiled::ZERO };
+        let words = queue.packets(|to| {
+            to.push_with(&packet, &values)?;
+            sequence::pad_submission(to)
+        })?;
+        queue.place_across(&words)?;
+        queue.ring_doorbell()?;
+        queue.run(|_| Ok(()))?;
+        for (i, value) in (0u64..).zip(values) {
+            let what = format!("dword {i} of a packet {before_end} dwords before the end");
+            equal(&what, out.dword(4 * i)?, value)?;
+        }
+    }
+    Ok(())
+}
+
 fn doorbell(subject: &Subject) -> Result {
     let mut queue = SdmaQueue::new(subject)?;
     let out = subject.memory(Kind::Shared, 4096)?;
@@ -91,7 +116,15 @@ fn fence(subject: &Subject) -> Result {
         }
     }
     queue.wait(last)?;
-    equal("the last fence", queue.fenced()?, last)
+    equal("the last fence", queue.fenced()?, last)?;
+    let out = subject.memory(Kind::Shared, 4096)?;
+    for at in [64u64, 68] {
+        out.fill(|_| 0xeeee_eeee)?;
+        queue.run(|to| sequence::fence(to, out.address() + at, 7))?;
+        let expected = |i| if u64::from(i) * 4 == at { 7 } else { 0xeeee_eeee };
+        out.check(&format!("a fence at {at}"), expected)?;
+    }
+    Ok(())
 }
 
 fn fence_64(subject: &Subject) -> Result {
@@ -177,6 +210,26 @@ fn large_copy(subject: &Subject) -> Result {
     from.fill(|i| i.wrapping_mul(0x0019_660d) ^ 0x3c6e_f35f)?;
     queue.run(|packets| sequence::copy(packets, from.address(), to.address(), BYTES))?;
     to.check("the copy", |i| i.wrapping_mul(0x0019_660d) ^ 0x3c6e_f35f)
+}
+
+fn broadcast(subject: &Subject) -> Result {
+    let mut queue = SdmaQueue::new(subject)?;
+    let from = subject.memory(Kind::Shared, 8192)?;
+    samples(&from)?;
+    for bytes in [4u32, 64, 4096] {
+        let to = [subject.memory(Kind::Shared, 8192)?, subject.memory(Kind::Shared, 8192)?];
+        let packet = CopyBroadcastLinear {
+            count: bytes,
+            src_addr: from.address() + 64,
+            dst1_addr: to[0].address() + 128,
+            dst2_addr: to[1].address() + 256,
+            ..CopyBroadcastLinear::ZERO
+        };
+        queue.run(|packets| Ok(packets.push(&packet)?))?;
+        check_copy(&to[0], 64, 128, bytes.into())?;
+        check_copy(&to[1], 64, 256, bytes.into())?;
+    }
+    Ok(())
 }
 
 fn vram(subject: &Subject) -> Result {
@@ -275,6 +328,18 @@ fn atomic(subject: &Subject) -> Result {
         queue.run(|to| Ok(to.push(&packet)?))?;
         equal(&packet.to_string(), memory.qword(0)?, new)?;
     }
+    for (atomic_op, old, new) in [
+        (AtomicOp::CMPSWAP_RTN_32, 5, 9),
+        (AtomicOp::CMPSWAP_RTN_32, 6, 6),
+        (AtomicOp::CMPSWAP_RTN_64, 5, 9),
+        (AtomicOp::CMPSWAP_RTN_64, 5 | 1 << 40, 5 | 1 << 40),
+    ] {
+        memory.set_qword(0, old)?;
+        let addr = memory.address();
+        let packet = Atomic { atomic_op, addr, src_data: 9, cmp_data: 5, ..Atomic::ZERO };
+        queue.run(|to| Ok(to.push(&packet)?))?;
+        equal(&format!("{packet} at {old:#x}"), memory.qword(0)?, new)?;
+    }
     Ok(())
 }
 
@@ -302,9 +367,11 @@ fn condition(subject: &Subject) -> Result {
 
 fn indirect(subject: &Subject) -> Result {
     let mut queue = SdmaQueue::new(subject)?;
-    let (buffer, out) = (subject.memory(Kind::Shared, 4096)?, subject.memory(Kind::Shared, 4096)?);
+    let (buffer, out) = (subject.memory(Kind::Shared, 8192)?, subject.memory(Kind::Shared, 4096)?);
     for round in 1..10u32 {
         let words = queue.packets(|to| {
+            // The last of them are longer than 255 dwords.
+            sequence::nops(to, round as usize * 100)?;
             sequence::fence(to, out.address(), round)?;
             sequence::fence(to, out.address() + 4, round)?;
             sequence::pad(to, 8)
