@@ -19,7 +19,12 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 IMAGES = HERE / "images"
 TARGETS = ("gfx906", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1101", "gfx1103", "gfx1151", "gfx1200", "gfx1201")
-COMMAND = ("clang-19", "-x", "cl", "-cl-std=CL2.0", "--target=amdgcn-amd-amdhsa", "-nogpulib", "-O2", "-mcode-object-version=5", "-Xlinker", "-s")
+COMMAND = ("clang-19", "-x", "cl", "-cl-std=CL2.0", "--target=amdgcn-amd-amdhsa", "-nogpulib", "-O2", "-mcode-object-version=5")
+# Of this source the packet processor loads the arguments into SGPRs, on targets where it does.
+PRELOADED = "preloaded.cl"
+PRELOADING = {target: ("-mllvm", "-amdgpu-kernarg-preload-count=8") for target in ("gfx90a", "gfx942")}
+SOURCES = ("suite.cl", PRELOADED)
+LINK = ("clang-19", "--target=amdgcn-amd-amdhsa", "-Xlinker", "-s")
 LOAD = 1
 DYNSYM = 11
 RELA = 4
@@ -54,9 +59,14 @@ def image(data):
 def build(target, directory):
     """The files of a target: name to contents."""
     output = directory / f"{target}.hsaco"
-    subprocess.run([*COMMAND, f"-mcpu={target}", "suite.cl", "-o", output], cwd=HERE, check=True)
+    objects = []
+    for source in SOURCES:
+        objects.append(directory / f"{source}.o")
+        options = PRELOADING.get(target, ()) if source == PRELOADED else ()
+        subprocess.run([*COMMAND, f"-mcpu={target}", *options, "-c", source, "-o", objects[-1]], cwd=HERE, check=True)
+    subprocess.run([*LINK, f"-mcpu={target}", *objects, "-o", output], check=True)
     memory, kernels = image(output.read_bytes())
-    names = re.findall(r"\bvoid (\w+)\(", (HERE / "suite.cl").read_text())
+    names = [name for source in SOURCES for name in re.findall(r"\bvoid (\w+)\(", (HERE / source).read_text())]
     lines = []
     for name in names:
         # Kernel descriptor: LDS, private memory, kernel arguments (LLVM's AMDGPUUsage document).

@@ -93,6 +93,22 @@ KERNEL void self(global ulong *out) {
   if (GID < 8) out[GID] = packet[GID];
 }
 
+// The number of the packet in its queue. Clang has no builtin of this intrinsic.
+ulong dispatch_id(void) __asm("llvm.amdgcn.dispatch.id");
+KERNEL void number(global ulong *out) {
+  out[GID] = dispatch_id();
+}
+
+// What the last eight of sixteen user SGPRs hold, which are free in kernels of one argument.
+KERNEL void user(global uint *out) {
+  uint a, b, c, d, e, f, g, h;
+  __asm volatile("" : "={s8}"(a), "={s9}"(b), "={s10}"(c), "={s11}"(d), "={s12}"(e), "={s13}"(f), "={s14}"(g), "={s15}"(h));
+  if (LANE == 0) {
+    out[0] = a, out[1] = b, out[2] = c, out[3] = d;
+    out[4] = e, out[5] = f, out[6] = g, out[7] = h;
+  }
+}
+
 // Products of floats, of which operands and results may be denormal: 32 bits, then 64.
 KERNEL void product(global float *narrow, global double *wide) {
   narrow[GID * 2] = narrow[GID * 2] * narrow[GID * 2 + 1];

@@ -169,19 +169,35 @@ impl Pm4Queue {
         self.submit(&words)
     }
 
+    /// Where the arguments of the kernel that was launched last are.
+    pub(crate) fn arguments_address(&self) -> u64 {
+        self.arguments.address()
+    }
+
     /// Runs a kernel, without waiting for it: so many work-items in workgroups of 64.
     pub(crate) fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[u8]) -> Result {
+        let words = kernel.user_data(self.generation, self.arguments.address())?;
+        self.launch_with(kernel, items, arguments, &words)
+    }
+
+    /// The same, with these user data.
+    pub(crate) fn launch_with(
+        &mut self,
+        kernel: &Kernel,
+        items: u32,
+        arguments: &[u8],
+        words: &[u32],
+    ) -> Result {
         assert_eq!(arguments.len(), kernel.arguments as usize, "arguments as the kernel has them");
         let mut bytes = arguments.to_vec();
         bytes.resize(bytes.len().next_multiple_of(4), 0);
         self.arguments.write(0, &bytes)?;
-        let words = kernel.user_data(self.generation, self.arguments.address())?;
         let dispatch = Dispatch {
             code: kernel.entry(self.generation),
             rsrc1: kernel.descriptor.compute_pgm_rsrc1,
             rsrc2: kernel.rsrc2()?,
             rsrc3: kernel.descriptor.compute_pgm_rsrc3,
-            user_data: &words,
+            user_data: words,
             grid: Grid::new([items, 1, 1], [64, 1, 1]).expect("a workgroup of 64"),
             wave32: kernel.descriptor.wavefront_size(self.generation) == 32,
             ..Dispatch::ZERO

@@ -9,6 +9,7 @@ mod lifecycle;
 mod management;
 mod memory;
 mod peer;
+mod pm4_dispatch;
 mod pm4_packets;
 mod recipes;
 mod sdma_packets;
@@ -29,6 +30,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         waves::CASES,
         aql_errors::CASES,
         pm4_packets::CASES,
+        pm4_dispatch::CASES,
         sdma_packets::CASES,
         peer::CASES,
         recipes::CASES,

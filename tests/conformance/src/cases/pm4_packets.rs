@@ -1,7 +1,6 @@
 //! PM4 packets, and the ring that they are in.
 
-use super::{arguments, case};
-use crate::kernels::Code;
+use super::case;
 use crate::memory::Kind;
 use crate::pm4_queue::Pm4Queue;
 use crate::report::{Outcome, equal};
@@ -35,13 +34,6 @@ pub(super) const CASES: &[Case] = &[
     case("pm4.call", "packets of an indirect buffer are taken before what follows it", call),
     case("pm4.dma", "memory is copied and filled by the command processor", dma),
     case("pm4.time", "time stamps go up", time),
-    case(
-        "pm4.dispatch",
-        "a kernel runs on every work-item before the fence behind it arrives",
-        dispatch,
-    ),
-    case("pm4.partial", "the last workgroup of a dispatch may be partial", partial),
-    case("pm4.lds", "workgroups have the LDS that RSRC2 says", lds),
     case("pm4.handoff", "queues wait for each other in memory", handoff),
 ];
 
@@ -425,41 +417,6 @@ fn time(subject: &Subject) -> Result {
         before = seen;
     }
     Ok(())
-}
-
-fn dispatch(subject: &Subject) -> Result {
-    let code = Code::load(subject)?;
-    let mut queue = Pm4Queue::new(subject, 1024)?;
-    for items in [64u32, 1000, 1 << 15] {
-        let out = subject.memory(Kind::Shared, u64::from(items) * 4)?;
-        let arguments = arguments![out.address(), 0x0777_0000u32, items];
-        queue.launch(&code.kernel("store"), items.next_multiple_of(64), &arguments)?;
-        queue.finish()?;
-        out.check("the output", |i| if i < items { 0x0777_0000 + i } else { 0 })?;
-    }
-    Ok(())
-}
-
-fn partial(subject: &Subject) -> Result {
-    let code = Code::load(subject)?;
-    let mut queue = Pm4Queue::new(subject, 1024)?;
-    for items in [1u32, 33, 65, 127] {
-        let out = subject.memory(Kind::Shared, 4096)?;
-        queue.launch(&code.kernel("store"), items, &arguments![out.address(), 7u32, 128u32])?;
-        queue.finish()?;
-        out.check("the output", |i| if i < items { 7 + i } else { 0 })?;
-    }
-    Ok(())
-}
-
-fn lds(subject: &Subject) -> Result {
-    let code = Code::load(subject)?;
-    let mut queue = Pm4Queue::new(subject, 1024)?;
-    let data = subject.memory(Kind::Shared, 64 * 64 * 4)?;
-    data.fill(|i| i)?;
-    queue.launch(&code.kernel("reverse"), 64 * 64, &arguments![data.address()])?;
-    queue.finish()?;
-    data.check("the data", |i| i ^ 63)
 }
 
 fn handoff(subject: &Subject) -> Result {

@@ -13,6 +13,8 @@ pub(super) const CASES: &[Case] = &[
     case("wave.lds", "a workgroup has all of its LDS, by AQL and by PM4", lds),
     case("wave.private", "waves of a workgroup have private memory of their own", private),
     case("wave.packet", "a kernel finds its packet by the dispatch pointer", packet),
+    case("wave.number", "a kernel finds its packet's number", number),
+    case("wave.arguments", "arguments of several widths arrive, in SGPRs too", preloaded),
     case("wave.denormals", "products of floats may be denormal, and are rounded", denormals),
     case("wave.tickets", "atomics of 32 and 64 bits give everyone another value", tickets),
     case("wave.operations", "atomics do what they say and give back what was there", operations),
@@ -71,6 +73,44 @@ fn packet(subject: &Subject) -> Result {
         for (dword, &word) in words.iter().enumerate().skip(1) {
             let what = format!("dword {dword} of {PACKET_WORDS} of packet {index}");
             equal(&what, out.dword(4 * dword as u64)?, word)?;
+        }
+    }
+    Ok(())
+}
+
+/// The number is the packet's index (HSA Programmer's Reference Manual, `packetid`; LLVM's AMDGPUUsage, Dispatch ID).
+fn number(subject: &Subject) -> Result {
+    let code = Code::load(subject)?;
+    let mut queue = AqlQueue::new(subject, 64)?;
+    let out = subject.memory(Kind::Shared, 4096)?;
+    for _ in 0..queue.slots() + 3 {
+        let index = queue.launch(&code.kernel("number"), 64, &arguments![out.address()])?;
+        queue.finish(index)?;
+        for lane in [0, 63] {
+            equal(&format!("the number of packet {index}"), out.qword(8 * lane)?, index)?;
+        }
+    }
+    Ok(())
+}
+
+/// Behind the last argument is something else.
+fn preloaded(subject: &Subject) -> Result {
+    const ITEMS: u32 = 128;
+    let code = Code::load(subject)?;
+    let mut queue = AqlQueue::new(subject, 64)?;
+    let out = subject.memory(Kind::Shared, 4096)?;
+    for (narrow, wide, half) in [(1u32, 2u64, 3u16), (0x8765_4321, 0x1234_5678_9abc_def0, 0xfedc)] {
+        let arguments = arguments![out.address(), narrow, 0u32, wide, half, 0xabcdu16];
+        let packet = queue.launch(&code.kernel("preloaded"), ITEMS, &arguments)?;
+        queue.finish(packet)?;
+        for item in 0..u64::from(ITEMS) {
+            let at = 24 * item;
+            let got = [out.qword(at)?, out.qword(at + 8)?, out.qword(at + 16)?];
+            equal(
+                &format!("arguments of work-item {item}"),
+                got,
+                [narrow.into(), wide, half.into()],
+            )?;
         }
     }
     Ok(())
