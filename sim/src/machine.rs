@@ -59,6 +59,9 @@ pub enum MachineError {
         /// What is wrong with it.
         problem: String,
     },
+    /// What queues write is not told where caches keep it.
+    #[error("a machine with a conductor has transparent caches; unset SELVEDGE_SIM_CACHES")]
+    ConductedCaches,
     /// No kernel with this KFD is played.
     #[error("no simulated kernel has KFD 1.{minor}; there are 1.14, 1.17, 1.18 and 1.23")]
     UnknownKernel {
@@ -234,7 +237,7 @@ impl Builder {
         self
     }
 
-    /// Has this one say which queue may work.
+    /// Has this one say which queue may work. Caches must be transparent.
     #[must_use]
     pub fn conductor(mut self, conductor: Arc<dyn Conductor>) -> Builder {
         self.inspection.conductor = Some(conductor);
@@ -296,6 +299,9 @@ impl Builder {
     /// # Errors
     /// When the host gives no memory for it, or there is no keeper where one was said to be.
     pub fn build(self) -> Result<Machine, MachineError> {
+        if self.inspection.conductor.is_some() && self.caches != Caches::Transparent {
+            return Err(MachineError::ConductedCaches);
+        }
         let (boards, idle) = self.boards();
         let (system, bytes) = sizes(&boards);
         let topology = Topology::new(&self.host, &boards, &self.kernel);

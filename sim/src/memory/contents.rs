@@ -66,6 +66,17 @@ impl AddressSpace {
         }
     }
 
+    /// A dword whatever the permissions; 0 when nothing is mapped there.
+    pub(super) fn dword(&self, address: u64) -> u32 {
+        let region = self.lookup(address);
+        let dword = region.and_then(|region| {
+            let within = address - region.start;
+            let fits = within.checked_add(4)? <= region.length;
+            fits.then(|| region.backing.load_u32(region.offset + within))
+        });
+        dword.unwrap_or(0)
+    }
+
     /// Writes a dword whatever the permissions; false when nothing is mapped there.
     pub(crate) fn overwrite(&self, address: u64, value: u32) -> bool {
         let regions = self.read();

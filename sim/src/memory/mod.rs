@@ -8,6 +8,7 @@
 mod backing;
 mod cache;
 mod contents;
+mod journal;
 mod space;
 #[cfg(test)]
 mod tests;
@@ -16,5 +17,6 @@ mod view;
 pub use backing::Backing;
 pub use cache::{Caches, L2, MemoryType};
 pub(crate) use contents::{MappingId, PAGE_DWORDS};
+pub(crate) use journal::Journal;
 pub use space::{AddressSpace, Permissions};
 pub use view::{Access, FaultReason, MemoryFault, Path, View, Window};

@@ -2,10 +2,11 @@
 
 use super::Backing;
 use super::cache::{Copied, L2, MemoryType};
+use super::journal::Journal;
 use bitflags::bitflags;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 bitflags! {
     /// What a mapping allows the device to do (the R, W and X bits of a page-table entry).
@@ -32,7 +33,8 @@ pub(super) struct Region {
     pub(super) accesses: Option<Arc<AtomicU32>>,
     /// What a cache has of the backing.
     pub(super) copied: Option<Arc<Copied>>,
-    /// Of a view that has to look at cache and memory both: what it may do. `permissions` are none then.
+    /// Of a view that has to look at cache and memory both, or to tell of writes: what it may do. `permissions` have
+    /// neither loads nor stores then.
     pub(super) watched: Option<Permissions>,
 }
 
@@ -43,6 +45,8 @@ pub struct AddressSpace {
     generation: AtomicU64,
     /// The cache before memory, when it keeps copies.
     cache: Option<Arc<L2>>,
+    /// What is told of writes, if they are.
+    journal: OnceLock<Arc<Journal>>,
 }
 
 impl AddressSpace {
@@ -53,17 +57,28 @@ impl AddressSpace {
 
     /// One with nothing mapped, whose memory is seen through `cache`.
     pub(super) fn behind(cache: Arc<L2>) -> AddressSpace {
-        AddressSpace {
-            regions: RwLock::default(),
-            generation: AtomicU64::new(0),
-            cache: Some(cache),
-        }
+        let mut space = AddressSpace::new();
+        space.cache = Some(cache);
+        space
     }
 
     /// The cache before memory, when it keeps copies.
     #[inline]
     pub fn cache(&self) -> Option<&Arc<L2>> {
         self.cache.as_ref()
+    }
+
+    /// From now on, what its processors write is told; not through a cache that keeps copies.
+    pub(crate) fn keep_journal(&self) -> Arc<Journal> {
+        let journal = self.journal.get_or_init(Arc::default).clone();
+        // Views forget what they may do without telling.
+        self.generation.fetch_add(1, Ordering::SeqCst);
+        journal
+    }
+
+    /// What is told of writes, if they are.
+    pub(super) fn journal(&self) -> Option<&Journal> {
+        self.journal.get().map(Arc::as_ref)
     }
 
     pub(super) fn read(&self) -> RwLockReadGuard<'_, BTreeMap<u64, Region>> {

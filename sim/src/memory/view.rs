@@ -250,7 +250,7 @@ impl View {
     }
 
     /// Where an access goes that lies in one region; `None` when it starts in one and ends beyond it, or has to be
-    /// watched.
+    /// watched or told of.
     #[inline]
     fn translate(
         &mut self,
@@ -289,6 +289,9 @@ impl View {
                         Some(std::mem::replace(&mut region.permissions, Permissions::empty()));
                 }
             }
+        } else if self.space.journal().is_some() {
+            region.watched = Some(region.permissions);
+            region.permissions &= Permissions::EXECUTE;
         }
         let index = self.victim;
         self.victim = (index + 1) % ENTRIES;
@@ -352,6 +355,8 @@ impl View {
                 }
                 None => place.region.backing.store_bytes(place.offset, run),
             }
+            drop(place);
+            self.tell(address.wrapping_add(done as u64), run);
             done += length;
         }
         Ok(())
@@ -398,6 +403,7 @@ impl View {
             let update = |value| Some(update(value));
             cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, update).ok()
         })
+        .inspect(|&old| self.tell(address, &update(old).to_le_bytes()))
     }
 
     /// Replaces the qword at `address` by `update` of it, atomically, and returns what was there.
@@ -426,6 +432,7 @@ impl View {
             let update = |value| Some(update(value));
             cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, update).ok()
         })
+        .inspect(|&old| self.tell(address, &update(old).to_le_bytes()))
     }
 
     /// Loads a dword with acquire ordering (signals, rings, pointers).
@@ -457,7 +464,15 @@ impl View {
         self.write_u64(address, value)
     }
 
-    /// An atomic operation on memory that a cache watches; on all other, one of a word across mappings.
+    /// Tells of bytes that were written, where that is asked for.
+    fn tell(&self, address: u64, bytes: &[u8]) {
+        if let Some(journal) = self.space.journal() {
+            journal.wrote(address, bytes, |dword| self.space.dword(dword));
+        }
+    }
+
+    /// An atomic operation on memory that a cache watches or whose writes are told; on all other, one of a word across
+    /// mappings.
     #[cold]
     fn watched_atomic<T>(
         &mut self,

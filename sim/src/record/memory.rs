@@ -1,7 +1,25 @@
-//! What changed in an address space since it was last looked at.
+//! What changed in an address space since it was last looked at, and who changed it.
 
-use crate::memory::{AddressSpace, Backing, MappingId, PAGE_DWORDS};
+use crate::memory::{AddressSpace, Backing, Journal, MappingId, PAGE_DWORDS};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The memory that a queue sees.
+#[derive(Clone, Debug)]
+pub(super) struct Memory {
+    pub(super) space: Arc<AddressSpace>,
+    /// The page of doorbells.
+    doorbells: Arc<Backing>,
+    /// What queues write there.
+    journal: Arc<Journal>,
+}
+
+impl Memory {
+    pub(super) fn new(space: &Arc<AddressSpace>, doorbells: &Arc<Backing>) -> Memory {
+        let journal = space.keep_journal();
+        Memory { space: Arc::clone(space), doorbells: Arc::clone(doorbells), journal }
+    }
+}
 
 /// The bytes of an address space as they were seen last. What was never seen is zero.
 #[derive(Debug, Default)]
@@ -16,7 +34,8 @@ pub(super) type Changes = BTreeMap<u64, (u32, u32)>;
 impl Shadow {
     /// Looks, and takes what is seen for the state from now on. A mapping that is new counts as zero before. Doorbells,
     /// which processes may map on GPUs, are not memory: part of one would be rung.
-    pub(super) fn look(&mut self, space: &AddressSpace, doorbells: &Backing) -> Changes {
+    pub(super) fn look(&mut self, Memory { space, doorbells, journal }: &Memory) -> Changes {
+        journal.take();
         let mut changes = Changes::new();
         let Shadow { pages, mappings } = self;
         let known = std::cell::RefCell::new(pages);
@@ -41,6 +60,17 @@ impl Shadow {
                 }
             },
         );
+        changes
+    }
+
+    /// What queues have changed since then, whatever the process wrote there meanwhile.
+    pub(super) fn written(&mut self, memory: &Memory) -> Changes {
+        let told = memory.journal.take().into_iter();
+        let told = told.map(|(address, now)| (address, (self.dword(address), now)));
+        let changes: Changes = told.filter(|(_, (before, now))| before != now).collect();
+        for (&address, &(_, now)) in &changes {
+            self.write(address, now);
+        }
         changes
     }
 

@@ -8,15 +8,13 @@
 //! # What a record holds
 //! Calls, in the order in which they returned, with their arguments before and after. Queues work in turns
 //! ([`Conductor`](crate::cp::Conductor)), one at a time on the whole machine; before a turn there is what has changed in the
-//! queue's address space since its last turn, after it what has changed meanwhile. So a record has all that the process wrote
-//! into memory that a queue could read, and everything that queues wrote.
+//! queue's address space since its last turn, after it what the queue has written meanwhile. So a record has all that the
+//! process wrote into memory that a queue could read, and everything that queues wrote.
 //!
 //! # What replay checks
 //! Results and answers of all calls but clocks, descriptors, ages of events and the outcome of waits that timed out; packets;
 //! and each dword that a turn changed. What the machine's clock gave differs and is left out: pairs of dwords that are a time
-//! of the turn in both runs. What a turn changed in the record and not in replay was written by the process, while the packet
-//! was processed: it is taken over and counted ([`Outcome::meanwhile`]). A queue that does *nothing* at all in replay is
-//! therefore not noticed by memory alone.
+//! of the turn in both runs.
 //!
 //! # What it cannot do
 //! One process with one machine. A kernel that waits, inside a dispatch, for another queue waits for ever while recorded.

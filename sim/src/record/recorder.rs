@@ -2,7 +2,7 @@
 
 use super::arguments::{length, pointers};
 use super::format::{Line, Pointed, Run};
-use super::memory::{Changes, Shadow};
+use super::memory::{Changes, Memory, Shadow};
 use crate::abi::user;
 use crate::clock::Clock;
 use crate::cp::{Conductor, QueueAt, TakenPacket};
@@ -27,8 +27,7 @@ impl Debug for Recorder {
 
 #[derive(Default)]
 struct State {
-    /// Address spaces, and the pages of doorbells.
-    spaces: BTreeMap<QueueAt, (Arc<AddressSpace>, Arc<Backing>)>,
+    queues: BTreeMap<QueueAt, Memory>,
     /// By GPU of a process.
     shadows: BTreeMap<(u32, u32), Shadow>,
     /// Whose turn it is.
@@ -169,14 +168,16 @@ impl Recorder {
     }
 
     fn look(&self, state: &mut State, queue: QueueAt) -> Changes {
-        let State { spaces, shadows, .. } = state;
-        let Some((space, doorbells)) = spaces.get(&queue) else { return Changes::new() };
-        shadows.entry((queue.process, queue.gpu)).or_default().look(space, doorbells)
+        let State { queues, shadows, .. } = state;
+        let Some(memory) = queues.get(&queue) else { return Changes::new() };
+        shadows.entry((queue.process, queue.gpu)).or_default().look(memory)
     }
 
     /// What the turn has changed so far is written down; `None` when nothing has happened since it was last.
     fn results(&self, state: &mut State, queue: QueueAt, ends: bool) -> Option<()> {
-        let changes = self.look(state, queue);
+        let State { queues, shadows, .. } = state;
+        let shadow = shadows.entry((queue.process, queue.gpu)).or_default();
+        let changes = queues.get(&queue).map_or_else(Changes::new, |memory| shadow.written(memory));
         if state.resumes && changes.is_empty() && !ends {
             return None;
         }
@@ -192,7 +193,7 @@ impl Recorder {
 
 impl Conductor for Recorder {
     fn joins(&self, queue: QueueAt, space: &Arc<AddressSpace>, doorbell: &(Arc<Backing>, u64)) {
-        self.state().spaces.insert(queue, (Arc::clone(space), Arc::clone(&doorbell.0)));
+        self.state().queues.insert(queue, Memory::new(space, &doorbell.0));
     }
 
     fn begins(&self, packet: &TakenPacket<'_>, rung: u64) -> bool {

@@ -3,7 +3,7 @@
 
 use super::arguments::{drm_field, kfd_field, kfd_name, kfd_value, value};
 use super::format::{Line, Pointed, Run};
-use super::memory::Shadow;
+use super::memory::{Memory, Shadow};
 use crate::clock::Clock;
 use crate::cp::{Conductor, QueueAt, TakenPacket};
 use crate::memory::{AddressSpace, Backing};
@@ -24,6 +24,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a wait of the process's may take before others go first: of threads that wake each other, either's call may
 /// have returned first.
 const SOON: Duration = Duration::from_millis(100);
+/// How long a turn may take before calls are made that returned in the record before its end: the program may have seen
+/// what the queue wrote. A turn that one of them ends takes so long.
+const TURN: Duration = Duration::from_secs(2);
 /// The most differences that are kept.
 const MOST: usize = 100;
 
@@ -38,8 +41,6 @@ pub struct Outcome {
     pub dwords: usize,
     /// Dwords that are times in both.
     pub times: usize,
-    /// Dwords that changed in the record while a packet was processed and not in replay: the process's own.
-    pub meanwhile: usize,
     /// What came out otherwise, with the line of the record; the first 100.
     pub differences: Vec<String>,
 }
@@ -126,9 +127,16 @@ enum Phase {
     Ended,
 }
 
+impl Phase {
+    /// The turn has stopped.
+    fn rests(&self) -> bool {
+        matches!(self, Phase::Paused | Phase::Ended | Phase::Wants { .. })
+    }
+}
+
 #[derive(Debug)]
 struct Queue {
-    space: Arc<AddressSpace>,
+    memory: Memory,
     doorbell: (Arc<Backing>, u64),
     phase: Phase,
     granted: bool,
@@ -160,12 +168,17 @@ impl Stage {
     }
 
     /// Waits until a queue is in such a phase.
-    fn wait(&self, queue: QueueAt, is: impl Fn(&Phase) -> bool) -> Option<Phase> {
+    fn wait(
+        &self,
+        queue: QueueAt,
+        patience: Duration,
+        is: impl Fn(&Phase) -> bool,
+    ) -> Option<Phase> {
         let reached = |queues: &BTreeMap<QueueAt, Queue>| {
             queues.get(&queue).map(|queue| queue.phase.clone()).filter(&is)
         };
         let waits = |queues: &mut BTreeMap<QueueAt, Queue>| reached(queues).is_none();
-        let waited = self.changed.wait_timeout_while(self.queues(), PATIENCE, waits);
+        let waited = self.changed.wait_timeout_while(self.queues(), patience, waits);
         let (queues, _) = waited.unwrap_or_else(PoisonError::into_inner);
         reached(&queues)
     }
@@ -179,8 +192,8 @@ impl Stage {
 
 impl Conductor for Stage {
     fn joins(&self, queue: QueueAt, space: &Arc<AddressSpace>, doorbell: &(Arc<Backing>, u64)) {
-        let (space, doorbell) = (Arc::clone(space), doorbell.clone());
-        self.queues().insert(queue, Queue { space, doorbell, phase: Phase::Idle, granted: false });
+        let (memory, doorbell) = (Memory::new(space, &doorbell.0), doorbell.clone());
+        self.queues().insert(queue, Queue { memory, doorbell, phase: Phase::Idle, granted: false });
     }
 
     fn begins(&self, packet: &TakenPacket<'_>, _: u64) -> bool {
@@ -208,6 +221,8 @@ struct Turn {
     expected: BTreeMap<u64, u32>,
     /// When it began: in the record, here.
     began: (u64, u64),
+    /// It has stopped, or does not do so soon.
+    settled: bool,
 }
 
 struct Replay {
@@ -333,6 +348,9 @@ impl Replay {
     }
 
     fn line(&mut self, line: usize, what: &Line) -> Result<(), ReplayError> {
+        if matches!(what, Line::Close { .. } | Line::Map { .. } | Line::Unmap { .. }) {
+            self.settle();
+        }
         match what {
             Line::Open { path, write, result } => {
                 let mode = if *write { OpenMode::ReadWrite } else { OpenMode::ReadOnly };
@@ -386,6 +404,7 @@ impl Replay {
             Line::End { queue, clock } => self.stops(line, *queue, *clock, &Phase::Ended)?,
             Line::Resume { queue, .. } => {
                 self.baseline(*queue);
+                self.turns.entry(*queue).or_default().settled = false;
                 self.stage.grant(*queue);
             }
             Line::Machine { .. } | Line::Ioctl { .. } => {}
@@ -396,8 +415,17 @@ impl Replay {
     /// Makes the call of a line again; whether it is over.
     fn call(&mut self, line: usize, what: &Line, patience: Duration) -> bool {
         let Line::Ioctl { fd, request, result, before, after, pointed } = what else { return true };
+        self.settle();
         let call = Ioctl { request: *request, before, after, pointed };
         self.ioctl(line, *fd, *result, &call, patience)
+    }
+
+    /// Lets queues get to the end of their turns.
+    fn settle(&mut self) {
+        for (&queue, turn) in self.turns.iter_mut().filter(|(_, turn)| !turn.settled) {
+            self.stage.wait(queue, TURN, Phase::rests);
+            turn.settled = true;
+        }
     }
 
     fn wait_again(&mut self, lines: &[(usize, Line)], patience: Duration) {
@@ -428,10 +456,8 @@ impl Replay {
         }
     }
 
-    /// The queue's address space, and its GPU's doorbells.
-    fn space(&self, queue: QueueAt) -> Option<(Arc<AddressSpace>, Arc<Backing>)> {
-        let queues = self.stage.queues();
-        queues.get(&queue).map(|queue| (Arc::clone(&queue.space), Arc::clone(&queue.doorbell.0)))
+    fn memory_of(&self, queue: QueueAt) -> Option<Memory> {
+        self.stage.queues().get(&queue).map(|queue| queue.memory.clone())
     }
 
     fn shadow(&mut self, queue: QueueAt) -> &mut Shadow {
@@ -440,13 +466,13 @@ impl Replay {
 
     /// What is in memory now is what the next turn changes.
     fn baseline(&mut self, queue: QueueAt) {
-        if let Some((space, doorbells)) = self.space(queue) {
-            self.shadow(queue).look(&space, &doorbells);
+        if let Some(memory) = self.memory_of(queue) {
+            self.shadow(queue).look(&memory);
         }
     }
 
     fn memory(&mut self, line: usize, queue: QueueAt, runs: &[Run]) {
-        let Some((space, _)) = self.space(queue) else {
+        let Some(Memory { space, .. }) = self.memory_of(queue) else {
             return self.differs(line, format_args!("there is no queue {}", queue.queue));
         };
         for (address, value) in dwords(runs) {
@@ -469,7 +495,7 @@ impl Replay {
         if let Some(queue) = self.stage.queues().get(&queue) {
             queue.doorbell.0.store_u64(queue.doorbell.1, rung);
         }
-        let wants = self.stage.wait(queue, |phase| matches!(phase, Phase::Wants { .. }));
+        let wants = self.stage.wait(queue, PATIENCE, |phase| matches!(phase, Phase::Wants { .. }));
         match wants {
             Some(Phase::Wants { place: here, words: read }) if here != place || read != words => {
                 self.differs(
@@ -497,16 +523,15 @@ impl Replay {
         phase: &Phase,
     ) -> Result<(), ReplayError> {
         let what = if *phase == Phase::Ended { "end its packet" } else { "wait" };
-        let reached = self
-            .stage
-            .wait(queue, |now| now == phase || matches!(now, Phase::Ended | Phase::Wants { .. }));
+        let stops = |now: &Phase| now == phase || now.rests() && *now != Phase::Paused;
+        let reached = self.stage.wait(queue, PATIENCE, stops);
         let Some(reached) = reached else { return Err(ReplayError::Stuck { line, queue, what }) };
         if *phase == Phase::Paused && reached != Phase::Paused {
             self.differs(line, format_args!("queue {} does not wait", queue.queue));
         }
-        let Some((space, doorbells)) = self.space(queue) else { return Ok(()) };
-        let changes = self.shadow(queue).look(&space, &doorbells);
-        let Turn { expected, began } = self.turns.remove(&queue).unwrap_or_default();
+        let Some(memory) = self.memory_of(queue) else { return Ok(()) };
+        let changes = self.shadow(queue).written(&memory);
+        let Turn { expected, began, .. } = self.turns.remove(&queue).unwrap_or_default();
         let here = began.1..=Clock::Host.gpu_ticks();
         let recorded = began.0..=clock;
         let mut missing = expected.clone();
@@ -535,14 +560,21 @@ impl Replay {
             }
             wrong.push((address, then));
         }
-        self.outcome.meanwhile += missing.len();
+        for (&address, then) in &missing {
+            if is_time(address, self.shadow(queue)) {
+                self.outcome.times += 1;
+            } else {
+                let what = format!("{address:#x} became {then:#x}, and here stays as it was");
+                self.differs(line, format_args!("{what}, by queue {}", queue.queue));
+            }
+        }
         // On as in the record.
         for (address, value) in wrong.into_iter().chain(missing) {
-            space.overwrite(address, value);
+            memory.space.overwrite(address, value);
             self.shadow(queue).write(address, value);
         }
         if *phase == Phase::Paused {
-            self.turns.insert(queue, Turn { began, ..Turn::default() });
+            self.turns.insert(queue, Turn { began, settled: true, ..Turn::default() });
         }
         Ok(())
     }
