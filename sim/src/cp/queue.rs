@@ -306,6 +306,13 @@ impl RingProcessor {
         self.control.lock().sync = has.then(Arc::default);
     }
 
+    /// Whether the processor waits: for a packet, or in one for memory. From when it sees a doorbell until it has found
+    /// that it has to wait it does not.
+    #[cfg(test)]
+    pub(crate) fn is_parked(&self) -> bool {
+        !self.control.lock().busy
+    }
+
     /// Whether waves stand still in the queue.
     pub(crate) fn has_waves(&self) -> bool {
         self.control.lock().wave_threads != 0

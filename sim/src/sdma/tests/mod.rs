@@ -29,6 +29,8 @@ const POINTERS: u64 = 0x20_0000;
 /// Where the queue reports its read pointer, and reads its write pointer.
 const READ: u64 = POINTERS;
 const WRITE: u64 = POINTERS + 64;
+/// What tells that the queue has begun.
+const BEGUN: u64 = POINTERS + 128;
 const INDIRECT: u64 = 0x30_0000;
 /// Sixteen pages, and as many; before and behind them is nothing.
 const SRC: u64 = 0x40_0000;
@@ -267,6 +269,18 @@ impl Rig {
     fn run(&mut self, words: &[u32]) {
         self.submit(words);
         self.wait_idle();
+    }
+
+    /// Submits packets, and waits until the engine goes no further: it is at their end, or waits in one of them. A fence
+    /// before them tells that it has begun; it does not rest from then on.
+    fn run_until_parked(&mut self, words: &[u32]) {
+        let begun = self.written as u32 + 1;
+        let mut all = fence(BEGUN, begun).to_vec();
+        all.extend(words);
+        self.submit(&all);
+        wait_for("the first packet", || self.read_u32(BEGUN) == begun);
+        wait_for("the queue's rest", || self.queue.is_parked());
+        assert_eq!(self.queue.fault(), None);
     }
 
     fn wait_fault(&self) -> QueueFault {

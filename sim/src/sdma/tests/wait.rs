@@ -6,12 +6,10 @@ use super::*;
 fn passes(function: u32, value: u32, mask: u32, reference: u32) -> bool {
     let mut rig = Rig::new(Version::V6_0);
     rig.write_u32(DST, value);
-    rig.place(&[0x8000_0008 | function << 28, low(DST), 0, reference, mask, ENDLESS]);
-    rig.submit(&fence(DST + 4, 1));
-    thread::sleep(Duration::from_millis(4));
-    let passed = rig.read_u32(DST + 4) == 1;
-    assert_eq!(rig.queue.fault(), None);
-    if passed {
+    let mut words = vec![0x8000_0008 | function << 28, low(DST), 0, reference, mask, ENDLESS];
+    words.extend(fence(DST + 4, 1));
+    rig.run_until_parked(&words);
+    if rig.read_u32(DST + 4) == 1 {
         return true;
     }
     // It goes on when memory says so.
@@ -53,10 +51,10 @@ fn queues_wait_for_memory() {
     for version in Version::ALL {
         for (header, satisfies) in [(0xd000_0008, 12), (POLL_EQUAL, 10)] {
             let mut rig = Rig::new(version);
-            rig.place(&[header, low(DST), high(DST), 10, 0xffff_ffff, ENDLESS]);
-            rig.submit(&fence(DST + 4, 1));
-            thread::sleep(Duration::from_millis(5));
-            assert_eq!((rig.read_u32(DST + 4), rig.read_u64(READ)), (0, 0));
+            let mut words = vec![header, low(DST), high(DST), 10, 0xffff_ffff, ENDLESS];
+            words.extend(fence(DST + 4, 1));
+            rig.run_until_parked(&words);
+            assert_eq!((rig.read_u32(DST + 4), rig.read_u64(READ)), (0, 16));
             rig.write_u32(DST, 9);
             thread::sleep(Duration::from_millis(2));
             assert_eq!(rig.read_u32(DST + 4), 0);
@@ -111,9 +109,8 @@ fn semaphores() {
     rig.run(&wait);
     rig.run(&wait);
     assert_eq!(rig.read_u64(DST), 0);
-    rig.submit(&wait);
-    thread::sleep(Duration::from_millis(5));
-    assert_eq!(rig.read_u64(READ), 48);
+    rig.run_until_parked(&wait);
+    assert_eq!(rig.read_u64(READ), 48 + 16);
     rig.write_u64(DST, 1 << 32);
     rig.wait_idle();
     assert_eq!(rig.read_u64(DST), (1 << 32) - 1);
