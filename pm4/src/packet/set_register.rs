@@ -216,7 +216,7 @@ packet! {
 packet! {
     /// LOAD_SH_REG_INDEX: writes registers with values from memory.
     pub struct LoadShRegIndex: "LOAD_SH_REG_INDEX" = 0x63, 5 dwords in generations::GFX103_ON;
-    source "PAL, PM4_MEC_LOAD_SH_REG_INDEX";
+    source "PAL, PM4_MEC_LOAD_SH_REG_INDEX; gfx9CmdUtil.cpp, BuildLoadShRegsIndex";
     /// 0: the values are at the address; 2: the address of the values is.
     index: u8 = 1[1:0];
     /// Address of the values, or of their address; a multiple of 4.
@@ -225,7 +225,7 @@ packet! {
     reg_offset: u16 = 3[15:0];
     /// Memory holds offset and value of each register rather than values alone.
     data_format: bool = 3[31:31];
-    /// How many dwords are read.
+    /// How many registers are written: dwords that are read, or pairs of them with `data_format`.
     num_dwords: u16 = 4[13:0];
 }
 

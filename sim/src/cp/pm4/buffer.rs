@@ -73,9 +73,20 @@ impl Operation for IndirectBuffer {
     }
 }
 
+/// In a buffer it goes on in the chosen one for good, as INDIRECT_BUFFER with CHAIN does: PAL ends blocks with it, loops
+/// by it, and has chosen blocks jump to what follows (gfxCmdStream.cpp, `If`, `EndIf`, `While`).
 impl Operation for CondIndirectBuffer {
     fn execute(&self, at: &mut Context<'_>) -> Result<Next, Halt> {
-        let value = at.hqd.memory.acquire_u64(self.compare_addr)?;
+        // The layout has bits 31:3 of the address; the hardware takes multiples of 4 (PAL, gfx9CmdUtil.cpp and
+        // gfx12CmdUtil.cpp, `BuildCondIndirectBuffer`).
+        let address = self.compare_addr | u64::from(self.reserved[2] & 4);
+        let value = if address.is_multiple_of(8) {
+            at.hqd.memory.acquire_u64(address)?
+        } else {
+            let low = at.hqd.memory.acquire_u32(address)?;
+            let high = at.hqd.memory.acquire_u32(address.wrapping_add(4))?;
+            u64::from(low) | u64::from(high) << 32
+        };
         let holds = at.compare(self.function, value & self.mask, self.reference)?;
         let chosen = match (self.mode, holds) {
             (CondIndirectBufferMode::IF_THEN | CondIndirectBufferMode::IF_THEN_ELSE, true) => {
@@ -86,7 +97,9 @@ impl Operation for CondIndirectBuffer {
             _ => return Err(at.malformed("an unknown mode")),
         };
         Ok(match chosen {
-            Some((address, dwords)) => Next::Call(Buffer { address, dwords }),
+            Some((_, 0)) => return Err(at.malformed("an empty buffer")),
+            Some((address, dwords)) if at.in_ring => Next::Call(Buffer { address, dwords }),
+            Some((address, dwords)) => Next::Jump(Buffer { address, dwords }),
             None => Next::Continue,
         })
     }

@@ -86,8 +86,9 @@ impl Operation for LoadShRegIndex {
             value
         };
         let mut writes = Vec::new();
+        // The number is one of values, or of pairs (PAL, gfx9CmdUtil.cpp, `BuildLoadShRegsIndex`).
         if self.data_format {
-            for _ in 0..self.num_dwords / 2 {
+            for _ in 0..self.num_dwords {
                 writes.push((next()? & 0xffff, next()?));
             }
         } else {

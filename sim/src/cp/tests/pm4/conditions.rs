@@ -158,3 +158,35 @@ fn one_of_two_buffers() {
         assert_eq!([8, 12].map(|at| pm4.rig.read_u32(DATA + at)), expected);
     }
 }
+
+/// COND_INDIRECT_BUFFER, if then else, equal (PAL, PM4_MEC_COND_INDIRECT_BUFFER): of all 64 bits.
+#[rustfmt::skip]
+fn choose(compared: u64, reference: u32, [then, otherwise]: [(u64, u32); 2]) -> [u32; 14] {
+    [
+        0xc00c_3f00, 2 | 3 << 8, low(compared), high(compared), u32::MAX, u32::MAX, reference, 0,
+        low(then.0), high(then.0), then.1, low(otherwise.0), high(otherwise.0), otherwise.1,
+    ]
+}
+
+/// As PAL writes an `if` and a loop (gfxCmdStream.cpp): every block goes on in another, so that nothing returns.
+#[test]
+fn buffers_choose_what_they_go_on_in() {
+    let (body, end) = (BUFFERS + 0x100, BUFFERS + 0x200);
+    let mut pm4 = Pm4::new();
+    // The loop: at its head, and while the count is not 5 in its body, which goes back to the head.
+    let mut head = choose(DATA + 4, 5, [(end, 9), (body, 13)]).to_vec();
+    head.extend(count(DATA + 12));
+    let mut round = count(DATA + 4).to_vec();
+    round.extend([0xc002_3f00, low(BUFFERS), high(BUFFERS), 14 | 1 << 20 | 1 << 23]);
+    pm4.buffer(BUFFERS, &head);
+    pm4.buffer(body, &round);
+    pm4.buffer(end, &count(DATA + 16));
+    // What is compared is at 4 more than a multiple of 8.
+    pm4.run(&call(BUFFERS, head.len()));
+    assert_eq!([0, 4, 8, 12, 16].map(|at| pm4.rig.read_u32(DATA + at)), [0, 5, 0, 0, 1]);
+    // Nobody goes on in nothing.
+    pm4.buffer(BUFFERS, &choose(DATA + 24, 0, [(end, 0), (end, 9)]));
+    pm4.submit(&call(BUFFERS, 14));
+    let text = pm4.fault().error.to_string();
+    assert!(text.ends_with("an empty buffer"), "{text}");
+}

@@ -140,10 +140,11 @@ fn registers_are_set_in_many_ways() {
     pm4.buffer(BUFFERS, &[21, 22]);
     pm4.run(&[0xc003_6300, low(BUFFERS), high(BUFFERS), 0x240, 2]);
     assert_eq!(copied(&mut pm4, 0, 1, [0x2e40, 0]), 22 << 32 | 21);
-    // Offsets and values.
-    pm4.buffer(BUFFERS, &[0x241, 31]);
+    // Offsets and values, two of each.
+    pm4.buffer(BUFFERS, &[0x241, 31, 0x24f, 32, 0x240, 33]);
     pm4.run(&[0xc003_6300, low(BUFFERS), high(BUFFERS), 1 << 31, 2]);
     assert_eq!(copied(&mut pm4, 0, 1, [0x2e40, 0]), 31 << 32 | 21);
+    assert_eq!(copied(&mut pm4, 0, 0, [0x2e4f, 0]) as u32, 32);
     // With the kernel driver's mask of compute units.
     pm4.run(&[0xc001_9b00, 3 << 28 | 0x216, u32::MAX]);
     assert_eq!(copied(&mut pm4, 0, 0, [0x2e16, 0]), u64::MAX);
