@@ -6,14 +6,15 @@
 //! anew when it is touched next. The host sees memory only. So it sees nothing that was not written back, and what it
 //! writes is not seen by devices that have the page, until they invalidate.
 //!
-//! Both work on the whole cache and wait, as unmapping does, until no access is in progress; each lasts one instruction
-//! at most.
+//! Both work on the whole cache or on a range of addresses, and wait, as unmapping does, until no access is in progress;
+//! each lasts one instruction at most.
 //!
 //! A discrete GPU's own memory the host reaches through the HDP, which may keep what it writes until it is flushed. Here
 //! it keeps it from devices that have the page as long as they have it: invalidation leaves pages alone that were
 //! copied after the last flush.
 
 use super::{AddressSpace, Backing};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -91,13 +92,27 @@ impl L2 {
 
     /// Copies what devices wrote to memory.
     pub fn write_back(&self) {
-        self.exclusively(|state| state.copies.iter().for_each(|copy| copy.write_back()));
+        self.exclusively(|state| state.copies.iter().for_each(|copy| copy.write_back(&ALL)));
     }
 
     /// Forgets what devices did not write.
     pub fn invalidate(&self) {
         let flushes = self.flushes();
-        self.exclusively(|state| state.copies.iter().for_each(|copy| copy.invalidate(flushes)));
+        self.exclusively(|state| {
+            state.copies.iter().for_each(|copy| copy.invalidate(&ALL, flushes));
+        });
+    }
+
+    /// Copies what devices wrote to a range of an address space.
+    pub fn write_back_range(&self, space: &AddressSpace, range: &Range<u64>) {
+        let parts = space.copied(range);
+        self.exclusively(|_| parts.iter().for_each(|(copy, part)| copy.write_back(part)));
+    }
+
+    /// Forgets of a range of an address space what devices did not write.
+    pub fn invalidate_range(&self, space: &AddressSpace, range: &Range<u64>) {
+        let (flushes, parts) = (self.flushes(), space.copied(range));
+        self.exclusively(|_| parts.iter().for_each(|(copy, part)| copy.invalidate(part, flushes)));
     }
 
     /// Loses all that was not written back, as in a reset.
@@ -149,7 +164,7 @@ impl L2 {
     /// `kfd_ioctl_unmap_memory_from_gpu`, TLB_FLUSH_HEAVYWEIGHT).
     pub(super) fn unmap(&self, copy: &Arc<Copied>) {
         self.exclusively(|state| {
-            copy.write_back();
+            copy.write_back(&ALL);
             copy.discard();
             if copy.mappings.fetch_sub(1, Ordering::Relaxed) == 1 {
                 state.copies.retain(|other| !Arc::ptr_eq(other, copy));
@@ -253,7 +268,7 @@ impl Copied {
     }
 
     /// Calls `each` with the parts of a range by page, in `bytes` and in the range.
-    fn parts(offset: u64, length: usize, mut each: impl FnMut(u64, u64, std::ops::Range<usize>)) {
+    fn parts(offset: u64, length: usize, mut each: impl FnMut(u64, u64, Range<usize>)) {
         let mut done = 0;
         while done < length {
             let at = offset + done as u64;
@@ -361,24 +376,26 @@ impl Copied {
     }
 
     /// Nobody accesses it meanwhile, here and below.
-    fn write_back(&self) {
+    fn write_back(&self, range: &Range<u64>) {
         for &(page, _) in &*self.lock() {
-            if !self.is_clean(page) {
-                self.write_back_words(page * PAGE, PAGE);
+            let (offset, bytes) = part_of(page, range);
+            if bytes != 0 && !self.is_clean(page) {
+                self.write_back_words(offset, bytes);
             }
         }
     }
 
-    fn invalidate(&self, flushes: u64) {
+    fn invalidate(&self, range: &Range<u64>, flushes: u64) {
         self.lock().retain(|&(page, before)| {
-            if self.behind_hdp && before == flushes {
+            let (offset, bytes) = part_of(page, range);
+            if bytes == 0 || self.behind_hdp && before == flushes {
                 return true;
             }
-            if self.is_clean(page) {
+            if bytes == PAGE && self.is_clean(page) {
                 self.present[page as usize].store(false, Ordering::Relaxed);
                 return false;
             }
-            self.refill(page * PAGE, PAGE);
+            self.refill(offset, bytes);
             true
         });
     }
@@ -388,6 +405,15 @@ impl Copied {
             self.present[page as usize].store(false, Ordering::Relaxed);
         }
     }
+}
+
+/// All of a range of memory.
+const ALL: Range<u64> = 0..u64::MAX;
+
+/// What a range has of a page: its offset and length.
+fn part_of(page: u64, range: &Range<u64>) -> (u64, u64) {
+    let offset = range.start.max(page * PAGE);
+    (offset, range.end.min((page + 1) * PAGE).saturating_sub(offset))
 }
 
 /// Of pages that another processor of the device wrote: no number of flushes.

@@ -5,6 +5,7 @@ use super::cache::{Copied, L2, MemoryType};
 use super::journal::Journal;
 use bitflags::bitflags;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -166,6 +167,18 @@ impl AddressSpace {
             }
         }
         regions
+    }
+
+    /// What the cache has of a range: copies, and where in them.
+    pub(super) fn copied(&self, range: &Range<u64>) -> Vec<(Arc<Copied>, Range<u64>)> {
+        let part = |region: &Region| {
+            let copied = region.copied.clone()?;
+            let start = range.start.max(region.start);
+            let end = range.end.min(region.start.saturating_add(region.length));
+            let of_backing = |address: u64| region.offset + (address - region.start);
+            (start < end).then(|| (copied, of_backing(start)..of_backing(end)))
+        };
+        self.read().range(..range.end).rev().map(|(_, region)| region).filter_map(part).collect()
     }
 
     /// Unmaps what lies in `start..end`; of mappings that reach out of it, the rest stays. No access sees more gone than

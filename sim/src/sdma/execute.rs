@@ -7,6 +7,7 @@ use ::sdma::RawPacket;
 use ::sdma::packet::*;
 use pm4::layout::Layout;
 use std::fmt::Display;
+use std::ops::Range;
 use std::time::Duration;
 
 /// Bytes that packets of an indirect buffer are padded to, and that INDIRECT ends at a multiple of (Linux
@@ -27,6 +28,15 @@ fn may_overlap(name: &str) -> bool {
             | "CONSTANT_FILL"
             | "WRITE_UNTILED"
     )
+}
+
+/// The range of a GCR packet, whose limit is its last line; both zero are everything (ROCr, `amd_blit_sdma.cpp`,
+/// `BuildGCRCommand`).
+fn lines(base: u64, limit: u64) -> Range<u64> {
+    match (base, limit) {
+        (0, 0) => 0..u64::MAX,
+        _ => base..limit.saturating_add(128),
+    }
 }
 
 /// A packet that is none.
@@ -154,11 +164,13 @@ impl Sdma {
             }
             "GCR_REQ" => {
                 let packet = fields!(GcrReq, self, words);
-                self.hqd.act_on_cache(packet.gl2_wb, packet.gl2_inv);
+                let range = lines(packet.base_va, packet.limit_va);
+                self.cache_control(packet.gl2_range, range, packet.gl2_wb, packet.gl2_inv)?;
             }
             "GCR_USER" => {
                 let packet = fields!(GcrUser, self, words);
-                self.hqd.act_on_cache(packet.gl2_wb, packet.gl2_inv);
+                let range = lines(packet.base_va, packet.limit_va);
+                self.cache_control(packet.gl2_range, range, packet.gl2_wb, packet.gl2_inv)?;
             }
             name => return Err(self.not_modelled(name)),
         }
@@ -169,6 +181,20 @@ impl Sdma {
     pub(super) fn not_modelled(&self, what: impl Display) -> Halt {
         let what = format!("{what} of an SDMA queue");
         QueueError::NotModelled { what, pc: self.place }.into()
+    }
+
+    /// Acts on L2 (GCR_CNTL).
+    fn cache_control(
+        &self,
+        select: u8,
+        range: Range<u64>,
+        write_back: bool,
+        invalidate: bool,
+    ) -> Result<(), Halt> {
+        match self.hqd.act_on_cache_by(select, range, write_back, invalidate) {
+            true => Ok(()),
+            false => Err(self.not_modelled("volatile lines of L2")),
+        }
     }
 
     /// Runs a buffer.

@@ -42,8 +42,7 @@
 //!   (`sdma_v4_0_process_srbm_write_irq`) and seems to be dropped: programs that met it went on (ROCm's issue 1507).
 //!
 //! # What it does not model
-//! - Caches, but for an L2 that keeps copies: on that GCR acts as a whole, whatever the range. Cache policies and memory
-//!   types change nothing.
+//! - Caches, but for an L2 that keeps copies. Cache policies and memory types change nothing.
 //! - Encrypted, compressed, tiled and physical memory, registers, indirect buffers in indirect buffers: refused.
 //! - Shortest submissions and double polls that engines of 4.0 need ([`Limits`](::sdma::limits::Limits)).
 //! - The counter of activity that firmware keeps behind the read pointer (`read_sdma_queue_counter` of

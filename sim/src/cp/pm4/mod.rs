@@ -6,6 +6,7 @@
 //! - [`buffer`]: indirect buffers.
 //! - [`registers`]: registers that packets write and read.
 //! - [`dispatch`]: from the COMPUTE_* registers to a launch of the shader core.
+//! - [`refuse`]: fields that are known and not modelled.
 //! - `wait`, `condition`, `release`, `write`, `copy`, `atomic`, `set`: the packets, by what they do.
 //!
 //! # What it does not model
@@ -24,6 +25,7 @@ mod buffer;
 mod condition;
 mod copy;
 mod dispatch;
+mod refuse;
 mod registers;
 mod release;
 mod ring;
@@ -155,6 +157,9 @@ impl Engine {
         let Some(layout) = packet::layout(generation, words) else {
             return Err(at.unknown(header));
         };
+        if let Some(field) = refuse::unknown(layout, generation, words) {
+            return Err(at.not_modelled(format!("field {field}")));
+        }
         match operation(layout, &mut at) {
             Some(next) => next,
             None => Err(at.not_modelled("")),

@@ -1,7 +1,7 @@
 //! RELEASE_MEM, EVENT_WRITE, ACQUIRE_MEM, TIMESTAMP: what is about work that came before.
 //!
-//! Such work is complete already, or in the ordering mode done now by those that wait for it: what is left is what they do to caches, what they write, and interrupts. Of caches
-//! there is at most L2, and all of it is acted on, whatever the range.
+//! Such work is complete already, or in the ordering mode done now by those that wait for it: what is left is what they
+//! do to caches, what they write, and interrupts. Of caches there is at most L2.
 
 use super::{Context, Next, Operation};
 use crate::cp::hqd::Halt;
@@ -28,16 +28,12 @@ impl Operation for ReleaseMem {
         if !is_known {
             return Err(at.not_modelled("this event"));
         }
+        check(self, at)?;
         at.end_of_pipe_event()?;
         at.hqd.drain()?;
-        at.hqd.act_on_cache(
-            self.tc_wb_action_ena || self.tc_action_ena || self.gl2_wb,
-            self.tc_action_ena || self.gl2_inv,
-        );
-        match self.dst_sel {
-            ReleaseDestination::MEMORY_CONTROLLER | ReleaseDestination::TC_L2 => {}
-            _ => return Err(at.not_modelled("this destination")),
-        }
+        // Of gfx9 TC_ACTION without TC_WB_ACTION writes nothing back (Mesa, si_gfx_cs.c, at `tc_flags`).
+        at.hqd
+            .act_on_cache(self.tc_wb_action_ena || self.gl2_wb, self.tc_action_ena || self.gl2_inv);
         match self.data_sel {
             DataSelect::NONE => {}
             DataSelect::SEND_32_BIT_LOW => at.store_u32(self.address, self.data as u32)?,
@@ -57,17 +53,37 @@ impl Operation for ReleaseMem {
             }
             _ => return Err(at.not_modelled("this data")),
         }
-        match self.int_sel {
-            InterruptSelect::NONE | InterruptSelect::SEND_DATA_AND_WRITE_CONFIRM => {}
-            InterruptSelect::SEND_INTERRUPT_ONLY
-            | InterruptSelect::SEND_INTERRUPT_AFTER_WRITE_CONFIRM
-            | InterruptSelect::UNCONDITIONALLY_SEND_INT_CTXID => {
-                at.hqd.host.end_of_pipe_interrupt(self.int_ctxid);
-            }
-            _ => return Err(at.not_modelled("this interrupt")),
+        if interrupts(self.int_sel) == Some(true) {
+            at.hqd.host.end_of_pipe_interrupt(self.int_ctxid);
         }
         Ok(Next::Continue)
     }
+}
+
+/// Whether it interrupts; `None` for what is not modelled.
+fn interrupts(select: InterruptSelect) -> Option<bool> {
+    Some(match select {
+        InterruptSelect::NONE | InterruptSelect::SEND_DATA_AND_WRITE_CONFIRM => false,
+        InterruptSelect::SEND_INTERRUPT_ONLY
+        | InterruptSelect::SEND_INTERRUPT_AFTER_WRITE_CONFIRM
+        | InterruptSelect::UNCONDITIONALLY_SEND_INT_CTXID => true,
+        _ => return None,
+    })
+}
+
+/// Refuses what is not modelled, before anything is done: a packet that interrupts when memory compares writes nothing
+/// (PAL, gfx9CmdUtil.cpp, `BuildNativeFenceRaiseInterrupt`).
+fn check(packet: &ReleaseMem, at: &Context<'_>) -> Result<(), Halt> {
+    let is_memory =
+        matches!(packet.dst_sel, ReleaseDestination::MEMORY_CONTROLLER | ReleaseDestination::TC_L2);
+    if !is_memory {
+        return Err(at.not_modelled("this destination"));
+    }
+    // There is no field for a range.
+    if packet.gl2_range != 0 && (packet.gl2_wb || packet.gl2_inv) {
+        return Err(at.not_modelled("a part of L2"));
+    }
+    interrupts(packet.int_sel).map(|_| ()).ok_or_else(|| at.not_modelled("this interrupt"))
 }
 
 /// ATOMIC_ADD32BIT_LOW is in the headers of gfx10.3 and gfx11.
@@ -96,16 +112,15 @@ impl Operation for EventWrite {
                 at.hqd.drain()?;
                 Ok(Next::Continue)
             }
-            (EventType::PIPELINESTAT_START | EventType::PIPELINESTAT_STOP, EventIndex::OTHER) => {
-                Ok(Next::Continue)
-            }
+            // Flushes are of the colour and depth caches of the graphics pipeline: L2 has fields of its own in packets
+            // that act on it (PAL, gfx9CmdUtil.cpp, `BuildReleaseMemGeneric`: nothing of such events on compute queues).
             (
-                event @ (EventType::CACHE_FLUSH | EventType::CACHE_FLUSH_AND_INV_EVENT),
+                EventType::PIPELINESTAT_START
+                | EventType::PIPELINESTAT_STOP
+                | EventType::CACHE_FLUSH
+                | EventType::CACHE_FLUSH_AND_INV_EVENT,
                 EventIndex::OTHER,
-            ) => {
-                at.hqd.act_on_cache(true, event == EventType::CACHE_FLUSH_AND_INV_EVENT);
-                Ok(Next::Continue)
-            }
+            ) => Ok(Next::Continue),
             _ => Err(at.not_modelled("this event")),
         }
     }
@@ -113,14 +128,19 @@ impl Operation for EventWrite {
 
 impl Operation for AcquireMem {
     fn execute(&self, at: &mut Context<'_>) -> Result<Next, Halt> {
-        at.hqd.act_on_cache(self.gl2_wb, self.gl2_inv);
-        Ok(Next::Continue)
+        let range = self.base..self.base.saturating_add(self.size);
+        match at.hqd.act_on_cache_by(self.gl2_range, range, self.gl2_wb, self.gl2_inv) {
+            true => Ok(Next::Continue),
+            false => Err(at.not_modelled("volatile lines of L2")),
+        }
     }
 }
 
+/// It has a range always (soc15d.h; kfdtest, PM4Packet.cpp, `PM4AcquireMemoryPacket`, with all bits of the size set).
 impl Operation for AcquireMemGfx9 {
     fn execute(&self, at: &mut Context<'_>) -> Result<Next, Halt> {
-        at.hqd.act_on_cache(self.tc_wb_action_ena, self.tc_action_ena);
+        let range = self.base..self.base.saturating_add(self.size);
+        at.hqd.act_on_cache_in(&range, self.tc_wb_action_ena, self.tc_action_ena);
         Ok(Next::Continue)
     }
 }

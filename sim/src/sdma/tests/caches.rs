@@ -60,3 +60,17 @@ fn gcr_writes_back_and_invalidates() {
     rig.run(&gcr(1 << 14));
     assert_eq!(rig.read_u32(CACHED), 6);
 }
+
+/// GL2_RANGE 2 is the range, from its first line to its last (PAL gfx12, SDMA_PKT_GCR_USER).
+#[test]
+fn gcr_of_a_range() {
+    let (mut rig, memory) = stale(Version::V6_0);
+    let places = [0x78, 0x80, 0x178, 0x180];
+    places.iter().for_each(|at| rig.write_u32(CACHED + at, 5));
+    let (first, last) = (low(CACHED + 0x80), low(CACHED + 0x100));
+    let gcr = |select: u32| [0x0111, first, (1 << 15 | select << 11) << 16, last, 0];
+    rig.run(&gcr(2));
+    assert_eq!(places.map(|at| memory.load_u32(at)), [0, 5, 5, 0]);
+    let text = rig.refused(&gcr(1));
+    assert!(text.contains("volatile lines"), "{text}");
+}

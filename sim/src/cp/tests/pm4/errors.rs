@@ -134,3 +134,37 @@ fn any_packets() {
     }
     assert!((100..1400).contains(&stopped), "{stopped} of 1500");
 }
+
+/// Fields that would change what happens, and before which nothing has happened.
+#[test]
+fn fields_that_are_not_modelled() {
+    let gfx12 = ("gfx1201", 120_001);
+    let gfx11 = ("gfx1100", 110_000);
+    let release = |first: u32, second| [0xc006_4900, 0x514 | first, second, low(DATA), 0, 5, 0, 0];
+    let acquire = |control| [0xc006_5800, 0, 0, 0, 0, 0, 0, control];
+    let cases: [(_, &[u32], &str); 14] = [
+        // The predicate is bit 0 of the header (PAL, `Type3Header`).
+        (gfx11, &[0xc003_3701, 5 << 8, low(DATA), 0, 5], "field predicate"),
+        (gfx11, &acquire(1 << 10), "field gl2_us"),
+        (gfx11, &acquire(1 << 15 | 1 << 13), "field gl2_discard"),
+        (gfx11, &acquire(1 << 18), "field range_is_pa"),
+        (gfx11, &acquire(1 << 15 | 1 << 11), "volatile lines of L2"),
+        (gfx11, &release(1 << 16, 1 << 29), "field gl2_us"),
+        (gfx11, &release(1 << 19, 1 << 29), "field gl2_discard"),
+        (gfx11, &release(1 << 21 | 1 << 17, 1 << 29), "a part of L2"),
+        (gfx11, &release(0, 1 << 29 | 1 << 22), "field mes_action_id"),
+        // Conditional interrupts; a queue's write pointer as the destination.
+        (gfx11, &release(0, 1 << 29 | 6 << 24), "this interrupt"),
+        (gfx11, &release(0, 1 << 29 | 2 << 16), "this destination"),
+        (gfx11, &[0xc005_3c00, 1 << 4 | 1 << 24, low(DATA), 0, 0, 0, 0], "field mes_action"),
+        (gfx12, &[0xc003_3700, 5 << 8 | 1 << 23, low(DATA), 0, 5], "field aid_id"),
+        (gfx12, &[0xc004_4000, 5 | 2 << 8 | 1 << 21, 5, 0, low(DATA), 0], "field mode"),
+    ];
+    for ((name, version), words, what) in cases {
+        let mut pm4 = Pm4::of(name, version);
+        pm4.submit(words);
+        let text = pm4.fault().error.to_string();
+        assert!(text.starts_with(&format!("not modelled: {what} ")), "{text}");
+        assert_eq!(pm4.rig.read_u32(DATA), 0, "{text}");
+    }
+}
