@@ -98,6 +98,7 @@ fuzz_target!(|bytes: &[u8]| {
         wave32: choices & 1 != 0 && !name.starts_with("gfx9"),
         user_data,
         grid: [80, 2, 1],
+        start: [0; 3],
         workgroup: [if choices & 8 != 0 { 80 } else { 20 }, 1, 1],
         lds_bytes: 1024,
         waves_per_compute_unit: 32,

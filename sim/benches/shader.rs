@@ -82,6 +82,7 @@ impl Machine {
             wave32: true,
             user_data,
             grid,
+            start: [0; 3],
             workgroup,
             lds_bytes: kernel.field(0),
             waves_per_compute_unit: 32,

@@ -107,6 +107,7 @@ impl Program {
             wave32: lanes == 32,
             user_data,
             grid: [2 * lanes * self.groups, 1, 1],
+            start: [0; 3],
             workgroup: [2 * lanes, 1, 1],
             lds_bytes: 8 * lanes,
             waves_per_compute_unit: 32,

@@ -47,6 +47,7 @@ impl Machine {
             wave32: true,
             user_data,
             grid: [32, 1, 1],
+            start: [0; 3],
             workgroup: [32, 1, 1],
             lds_bytes: 0,
             waves_per_compute_unit: 32,

@@ -133,6 +133,7 @@ impl<'a> Dispatch<'a> {
             wave32: self.lanes == 32,
             user_data: self.user_data(memory)?,
             grid: self.packet.grid_size(),
+            start: [0; 3],
             workgroup: self.packet.workgroup_size().map(u32::from),
             lds_bytes: u32::from(self.lds_granules) * Rsrc2::LDS_GRANULE,
             waves_per_compute_unit: self.waves_per_compute_unit,

@@ -21,9 +21,12 @@ impl Launch {
         self.workgroup_items().div_ceil(self.lanes())
     }
 
-    /// Workgroups along each dimension.
+    /// Workgroups along each dimension that run.
     pub(super) fn workgroups(&self) -> [u64; 3] {
-        std::array::from_fn(|i| u64::from(self.grid[i].div_ceil(self.workgroup[i].max(1))))
+        std::array::from_fn(|i| {
+            let end = self.grid[i].div_ceil(self.workgroup[i].max(1));
+            u64::from(end.saturating_sub(self.start[i]))
+        })
     }
 
     /// Whether a workgroup has at most the 1024 work-items of hardware, the workgroups can be counted, and there is an XCC.
@@ -61,7 +64,8 @@ impl Group {
     /// The workgroup with a running number, x fastest.
     pub(super) fn numbered(launch: &Launch, number: u64) -> Group {
         let [x, y, _] = launch.workgroups();
-        Group { id: [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32] }
+        let from_start = [number % x, number / x % y, number / x / y];
+        Group { id: std::array::from_fn(|i| launch.start[i] + from_start[i] as u32) }
     }
 
     /// Work-items along each dimension; the last workgroups of a grid may be partial.

@@ -120,6 +120,8 @@ pub struct Launch {
     pub user_data: [u32; 32],
     /// Grid size in work-items; the last workgroups may be partial.
     pub grid: [u32; 3],
+    /// The first workgroup in each dimension (COMPUTE_START_X to Z): those before it do not run.
+    pub start: [u32; 3],
     /// Workgroup size in work-items.
     pub workgroup: [u32; 3],
     /// Bytes of LDS of one workgroup.

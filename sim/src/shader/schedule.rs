@@ -554,6 +554,7 @@ mod tests {
             wave32: false,
             user_data: [0; 32],
             grid: [64, 1, 1],
+            start: [0; 3],
             workgroup: [64, 1, 1],
             lds_bytes: 64 << 10,
             waves_per_compute_unit: 32,

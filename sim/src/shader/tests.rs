@@ -78,6 +78,7 @@ impl Rig {
             wave32,
             user_data: [0; 32],
             grid: [64, 1, 1],
+            start: [0; 3],
             workgroup: [64, 1, 1],
             lds_bytes: 64,
             waves_per_compute_unit: 32,

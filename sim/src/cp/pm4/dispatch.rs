@@ -115,7 +115,7 @@ impl State<'_> {
         self.check_initiator()?;
         let generation = self.generation;
         let (workgroup, partial) = self.workgroup()?;
-        let grid = self.grid(size, workgroup, partial)?;
+        let (start, grid) = (self.start()?, self.grid(size, workgroup, partial)?);
         let lanes = if self.initiator.cs_w32_en { 32 } else { 64 };
         let rsrc1 = self.register(ComputePgmRsrc1::REGISTER);
         let rsrc2 = self.register(ComputePgmRsrc2::REGISTER);
@@ -147,6 +147,7 @@ impl State<'_> {
             wave32: self.initiator.cs_w32_en,
             user_data: self.user_data(),
             grid,
+            start,
             workgroup,
             lds_bytes,
             waves_per_compute_unit,
@@ -204,12 +205,22 @@ impl State<'_> {
         Ok((full.map(u32::from), last.map(u32::from)))
     }
 
-    /// Work-items of the grid.
-    fn grid(&self, size: [u32; 3], full: [u32; 3], last: [u32; 3]) -> Result<[u32; 3], Refusal> {
+    /// The first workgroup. What the size then counts is where the grid ends (PAL, gfx9ComputeCmdBuffer.cpp,
+    /// `CmdDispatchOffset`), in workgroups; of work-items no source says it.
+    fn start(&self) -> Result<[u32; 3], Refusal> {
         let start = |index| self.registers.of_row(self.generation, ComputeStart::REGISTER, index);
-        if !self.initiator.force_start_at_000 && [0, 1, 2].map(start) != [0; 3] {
-            return Err("a grid that starts elsewhere than at its first workgroup".into());
+        let start = [0, 1, 2].map(start);
+        if self.initiator.force_start_at_000 || start == [0; 3] {
+            return Ok([0; 3]);
         }
+        match self.initiator.use_thread_dimensions {
+            true => Err("a grid in work-items that starts elsewhere than at its first".into()),
+            false => Ok(start),
+        }
+    }
+
+    /// Work-items of the grid, to its end.
+    fn grid(&self, size: [u32; 3], full: [u32; 3], last: [u32; 3]) -> Result<[u32; 3], Refusal> {
         if self.initiator.use_thread_dimensions {
             return Ok(size);
         }

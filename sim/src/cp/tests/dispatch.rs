@@ -93,8 +93,13 @@ fn user_sgprs_of_gfx10() {
 }
 
 #[test]
-fn preloaded_arguments_of_gfx942() {
-    let rig = Rig::of(Gpu { name: "gfx942", gfx_target_version: 90_402, ..gfx1151() });
+fn preloaded_arguments() {
+    for (name, gfx_target_version) in [("gfx90a", 90_010), ("gfx942", 90_402)] {
+        preload(Rig::of(Gpu { name, gfx_target_version, ..gfx1151() }));
+    }
+}
+
+fn preload(rig: Rig) {
     let packet = rig.dispatch(kernel::END);
     rig.load(kernel::END, |descriptor| {
         descriptor.compute_pgm_rsrc1 = 0;

@@ -116,6 +116,40 @@ fn indices_have_64_bits() {
     assert_eq!(queue.statistics().packets, 40);
 }
 
+/// Stores its dispatch id to the address in the first argument (llvm-mc-19, gfx1151): s_load_b64 s[6:7], s[0:1], 0x0;
+/// v_mov_b32 v0, 0; v_mov_b32 v1, s2; v_mov_b32 v2, s3; s_waitcnt lgkmcnt(0); global_store_b64 v0, v[1:2], s[6:7];
+/// s_waitcnt_vscnt null, 0x0; s_endpgm
+#[rustfmt::skip]
+const DISPATCH_ID: &[u32] = &[
+    0xf404_0180, 0xf800_0000, 0x7e00_0280, 0x7e02_0202, 0x7e04_0203, 0xbf89_fc07, 0xdc6e_0000, 0x0006_0100,
+    0xbc7c_0000, 0xbfb0_0000,
+];
+
+/// The id of a dispatch is the index of its packet, whatever came before it (LLVM's AMDGPUUsage, Dispatch ID).
+#[test]
+fn kernels_know_the_index_of_their_packet() {
+    let rig = Rig::new();
+    let first = (1 << 32) - 2;
+    let _queue = rig.start_at(0, first);
+    rig.write_u64(QUEUE + queue::offset::READ_DISPATCH_ID, first);
+    let packet = rig.dispatch(DISPATCH_ID);
+    rig.load(DISPATCH_ID, |descriptor| {
+        descriptor.kernel_code_properties |=
+            Properties::new().with_enable_sgpr_dispatch_id(true).into_bits();
+    });
+    let barrier = BarrierAnd { completion_signal: SIGNALS, ..BarrierAnd::SYSTEM };
+    for (round, packet) in
+        [packet.encode(), barrier.encode(), packet.encode(), packet.encode()].iter().enumerate()
+    {
+        rig.write_u64(DATA, DATA + 256 + 8 * round as u64);
+        rig.set_value(SIGNALS, 1);
+        rig.submit(0, packet);
+        rig.wait_zero(SIGNALS);
+    }
+    let ids = [0, 1, 2, 3].map(|round| rig.read_u64(DATA + 256 + 8 * round));
+    assert_eq!(ids, [first, 0, first + 2, first + 3]);
+}
+
 #[test]
 fn the_lower_of_two_doorbells_may_come_last() {
     let rig = Rig::new();

@@ -549,6 +549,7 @@ mod tests {
             wave32: true,
             user_data: [0; 32],
             grid: [32, 1, 1],
+            start: [0; 3],
             workgroup: [32, 1, 1],
             lds_bytes: 0,
             waves_per_compute_unit: 32,

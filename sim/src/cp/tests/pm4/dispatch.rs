@@ -303,7 +303,7 @@ fn what_is_not_modelled_is_refused_before_it_runs() {
         (dispatch([1, 1, 1], [32, 1, 1], 0x800d), "appending to GDS"),
         (dispatch([1, 1, 1], [32, 1, 1], 0x8007), "last workgroups of 0 of 32 work-items"),
         (dispatch([u32::MAX, 1, 1], [32, 1, 1], TINYGRAD), "work-items in a dimension"),
-        (without_a_start(), "its first workgroup"),
+        (from([1, 0, 0], TINYGRAD & !4 | 0x20), "a grid in work-items that starts elsewhere"),
         (vec![0xc001_7900, 0xd20, 1], "register "),
         (vec![0xc001_6800, 0x20, 1], "SET_CONFIG_REG"),
     ];
@@ -319,11 +319,11 @@ fn what_is_not_modelled_is_refused_before_it_runs() {
     }
 }
 
-/// START_X is 1, and FORCE_START_AT_000 clear.
-fn without_a_start() -> Vec<u32> {
-    let mut words = dispatch([2, 1, 1], [32, 1, 1], TINYGRAD & !4);
+/// A grid that ends at 5, 4, 3, with START_X to Z.
+pub(super) fn from(first: [u32; 3], initiator: u32) -> Vec<u32> {
+    let mut words = dispatch([5, 4, 3], [32, 1, 1], initiator);
     let start = words.iter().position(|&word| word == 0x204).unwrap() + 1;
-    words[start] = 1;
+    words[start..start + 3].copy_from_slice(&first);
     words
 }
 

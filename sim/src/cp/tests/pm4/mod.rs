@@ -6,6 +6,7 @@ mod clients;
 mod conditions;
 mod dispatch;
 mod errors;
+mod grids;
 mod memory;
 mod order;
 mod release;
