@@ -305,9 +305,19 @@ impl Aql {
     }
 
     fn indirect_buffer(&mut self, packet: &Pm4Indirect) -> Result<(), Halt> {
-        if !packet.valid {
-            let problem = format!("{packet}: the VALID bit is clear");
-            return Err(QueueError::VendorPacket(problem).into());
+        let problem = match packet {
+            Pm4Indirect { valid: false, .. } => Some("the VALID bit is clear"),
+            Pm4Indirect { size: 0, .. } => Some("an empty buffer"),
+            _ => None,
+        };
+        if let Some(problem) = problem {
+            return Err(QueueError::VendorPacket(format!("{packet}: {problem}")).into());
+        }
+        // As ROCr writes it (amd_aql_queue.cpp, `ExecutePM4`): going on for good, another VMID and whatever else the PM4
+        // packet within can say are clear, and the number of dwords behind it is that of this packet.
+        if packet.reserved[1..6] != [0; 5] || packet.remaining != Pm4Indirect::REMAINING {
+            let (what, pc) = (packet.to_string(), self.slot());
+            return Err(QueueError::NotModelled { what, pc }.into());
         }
         let buffer = pm4::Buffer { address: packet.address, dwords: packet.size };
         let hqd = &mut self.hqd;

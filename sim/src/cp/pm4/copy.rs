@@ -72,15 +72,19 @@ impl Operation for DmaData {
         if self.sas || self.das || self.saic || self.daic {
             return Err(at.not_modelled("registers, and addresses that stay the same"));
         }
-        match self.dst_sel {
-            DmaDestination::DST_ADDR_USING_DAS | DmaDestination::DST_ADDR_USING_L2 => {}
-            DmaDestination::DST_NOWHERE => return Ok(Next::Continue),
+        // What goes nowhere is read all the same: into L2 (PAL, gfx9CmdUtil.cpp, `BuildPrimeGpuCaches`).
+        let to = match self.dst_sel {
+            DmaDestination::DST_ADDR_USING_DAS | DmaDestination::DST_ADDR_USING_L2 => {
+                Some(self.dst_addr)
+            }
+            DmaDestination::DST_NOWHERE => None,
             _ => return Err(at.not_modelled("this destination")),
-        }
-        match self.src_sel {
-            DmaSource::DATA => at.fill(self.dst_addr, self.src as u32, self.byte_count)?,
-            DmaSource::SRC_ADDR_USING_SAS | DmaSource::SRC_ADDR_USING_L2 => {
-                at.copy(self.dst_addr, self.src, self.byte_count)?;
+        };
+        match (self.src_sel, to) {
+            (DmaSource::DATA, Some(to)) => at.fill(to, self.src as u32, self.byte_count)?,
+            (DmaSource::DATA, None) => {}
+            (DmaSource::SRC_ADDR_USING_SAS | DmaSource::SRC_ADDR_USING_L2, to) => {
+                at.copy(to, self.src, self.byte_count)?;
             }
             _ => return Err(at.not_modelled("this source")),
         }
@@ -106,14 +110,17 @@ impl Operation for DmaDataFillMulti {
 }
 
 impl Context<'_> {
-    fn copy(&mut self, mut to: u64, mut from: u64, mut bytes: u32) -> Result<(), Halt> {
+    fn copy(&mut self, mut to: Option<u64>, mut from: u64, mut bytes: u32) -> Result<(), Halt> {
         let mut piece = [0; PIECE as usize];
         while bytes != 0 {
             let length = bytes.min(PIECE);
             let piece = &mut piece[..length as usize];
             self.hqd.memory.read_bytes(from, piece)?;
-            self.hqd.memory.write_bytes(to, piece)?;
-            (to, from) = (to.wrapping_add(length.into()), from.wrapping_add(length.into()));
+            if let Some(to) = &mut to {
+                self.hqd.memory.write_bytes(*to, piece)?;
+                *to = to.wrapping_add(length.into());
+            }
+            from = from.wrapping_add(length.into());
             bytes -= length;
             self.hqd.rest(Duration::ZERO)?;
         }

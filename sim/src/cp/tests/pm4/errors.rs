@@ -135,6 +135,29 @@ fn any_packets() {
     assert!((100..1400).contains(&stopped), "{stopped} of 1500");
 }
 
+/// The PM4 packet in an AQL packet, with what ROCr does not write (amd_aql_queue.cpp, `ExecutePM4`).
+#[test]
+fn aql_packets_with_another_indirect_buffer() {
+    let cases = [
+        // CHAIN; a VMID; another number of dwords behind it; no dwords; not VALID.
+        (4, 1 << 23 | 1 << 20 | 1, "not modelled: PM4_IB"),
+        (4, 1 << 23 | 1 << 24 | 1, "not modelled: PM4_IB"),
+        (5, 9, "not modelled: PM4_IB"),
+        (4, 1 << 23, "an empty buffer"),
+        (4, 1, "the VALID bit is clear"),
+    ];
+    for (dword, value, what) in cases {
+        let rig = Rig::new();
+        let queue = rig.start(0);
+        rig.write_u32(BUFFERS, 0xffff_1000);
+        let mut words = aql::Pm4Indirect::new(BUFFERS, 1).encode();
+        words[dword] = value;
+        rig.submit(0, &words);
+        let text = rig.wait_fault(&queue).error.to_string();
+        assert!(text.contains(what), "{text}");
+    }
+}
+
 /// Fields that would change what happens, and before which nothing has happened.
 #[test]
 fn fields_that_are_not_modelled() {

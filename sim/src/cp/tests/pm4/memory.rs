@@ -123,10 +123,25 @@ fn dma_data() {
     // Zeros in two places, 16 bytes apart.
     pm4.run(&[0xc005_9a00, 2 << 29 | 3 << 20, 4, 2, low(to), high(to), 4]);
     assert_eq!([0, 4].map(|at| pm4.rig.read_u32(to + at)), [0, 0]);
+    // Nowhere; of nothing it is a wait (PAL, `BuildWaitDmaData`).
+    pm4.run(&[0xc005_5000, 3 << 29 | 2 << 20, low(from), high(from), 0, 0, 101]);
+    pm4.run(&[0xc005_5000, 2 << 20, 0, 0, 0, 0, 0]);
     // To a register.
     pm4.submit(&[0xc005_5000, 3 << 29, low(from), 0, 0, 0, 4 | 1 << 27]);
     let text = pm4.fault().error.to_string();
     assert!(text.starts_with("not modelled: registers"), "{text}");
+}
+
+/// What is read into L2 alone has to be there.
+#[test]
+fn dma_data_to_nowhere_reads() {
+    let mut pm4 = Pm4::new();
+    pm4.submit(&[0xc005_5000, 3 << 29 | 2 << 20, 0x9000_0000, 0, 0, 0, 4]);
+    wait_for("the fault", || !pm4.rig.host.told().is_empty());
+    let reason = crate::memory::FaultReason::NotPresent;
+    let access = crate::memory::Access::Read;
+    let fault = MemoryFault { address: 0x9000_0000, access, reason };
+    assert_eq!(pm4.rig.host.told(), [Told::Fault(fault)]);
 }
 
 #[test]
