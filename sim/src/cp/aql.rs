@@ -82,9 +82,12 @@ impl Processor for Aql {
             self.drain()?;
         }
         let start = self.hqd.host.clock();
+        let mut gives_scratch_back = false;
         let completion_signal = match packet {
             Packet::KernelDispatch(packet) => {
-                if self.dispatch(&packet, acquire, release)? {
+                gives_scratch_back =
+                    packet.private_segment_size != 0 && self.properties()?.use_scratch_once();
+                if self.dispatch(&packet, acquire, release, !gives_scratch_back)? {
                     self.hqd.packet = self.hqd.packet.wrapping_add(1);
                     return Ok(());
                 }
@@ -119,7 +122,8 @@ impl Processor for Aql {
             }
         };
         self.hqd.act_on_cache(reaches_the_system(release), false);
-        self.retire(completion_signal, start)
+        self.retire(completion_signal, start)?;
+        if gives_scratch_back { self.give_scratch_back() } else { Ok(()) }
     }
 
     fn fail(&mut self, error: QueueError) -> Result<(), Halt> {
@@ -222,7 +226,7 @@ impl Aql {
     fn retire(&mut self, completion_signal: u64, start: u64) -> Result<(), Halt> {
         let end = self.hqd.host.clock();
         self.hqd.rest(Duration::ZERO)?;
-        let timestamps = self.is_profiled()?.then_some((start, end));
+        let timestamps = self.properties()?.enable_profiling().then_some((start, end));
         let packet = self.hqd.packet;
         self.hqd.packet = packet.wrapping_add(1);
         self.slots.free(&mut self.hqd.memory, packet)?;
@@ -232,11 +236,29 @@ impl Aql {
         Ok(())
     }
 
-    /// Whether completion signals get times.
-    fn is_profiled(&mut self) -> Result<bool, MemoryFault> {
+    /// What the runtime asks for.
+    fn properties(&mut self) -> Result<queue::Properties, MemoryFault> {
         let properties = self.queue()?.wrapping_add(queue::offset::QUEUE_PROPERTIES);
-        let properties = self.hqd.memory.read_u32(properties)?;
-        Ok(queue::Properties::from_bits(properties).enable_profiling())
+        Ok(queue::Properties::from_bits(self.hqd.memory.read_u32(properties)?))
+    }
+
+    /// Tells that a dispatch with scratch for this once is done, by 512 in the inactive signal, and waits until the
+    /// property is clear (ROCr, amd_aql_queue.cpp, `DynamicQueueEventsHandler`, "Large scratch reclaim"). Without a
+    /// signal there is nobody to tell.
+    fn give_scratch_back(&mut self) -> Result<(), Halt> {
+        const RECLAIM: u64 = 512;
+        let queue = self.queue()?;
+        let inactive = queue.wrapping_add(queue::offset::QUEUE_INACTIVE_SIGNAL);
+        let inactive = self.hqd.memory.read_u64(inactive)?;
+        if inactive == 0 {
+            return Ok(());
+        }
+        signal::store(&mut self.hqd.memory, &*self.hqd.host, inactive, RECLAIM)?;
+        let properties = queue.wrapping_add(queue::offset::QUEUE_PROPERTIES);
+        self.hqd.wait(|memory| {
+            let properties = memory.acquire_u32(properties)?;
+            Ok(!queue::Properties::from_bits(properties).use_scratch_once())
+        })
     }
 
     /// Does what was held back, and frees its slots and tells of its completion as it ends.
@@ -244,7 +266,7 @@ impl Aql {
         if self.hqd.held.is_empty() {
             return Ok(());
         }
-        let is_profiled = self.is_profiled()?;
+        let is_profiled = self.properties()?.enable_profiling();
         let mut memory = View::on(Path::Both, Arc::clone(self.hqd.memory.space()));
         let (host, slots) = (Arc::clone(&self.hqd.host), &mut self.slots);
         let (counter, queue) = (self.hqd.counter(), self.hqd.configuration.id);
@@ -266,12 +288,13 @@ impl Aql {
         Ok(read_id.wrapping_sub(offset.into()))
     }
 
-    /// Runs a kernel, or holds it back: then says so.
+    /// Runs a kernel, or, if it may be, holds it back: then says so.
     fn dispatch(
         &mut self,
         packet: &KernelDispatch,
         acquire: FenceScope,
         release: FenceScope,
+        may_be_held: bool,
     ) -> Result<bool, Halt> {
         let queue = self.queue()?;
         let surroundings = Surroundings {
@@ -292,7 +315,7 @@ impl Aql {
                 return Err(halt);
             }
         };
-        if self.hqd.holds(&launch) {
+        if may_be_held && self.hqd.holds(&launch) {
             let fences = [acquire, release].map(reaches_the_system);
             let (packet, signal) = (self.hqd.packet, packet.completion_signal);
             self.hqd.hold(Held { launch, packet, fences, signal });

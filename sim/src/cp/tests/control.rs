@@ -209,3 +209,35 @@ fn the_queues_own_thread_may_stop_it() {
         wait_for("the thread's end", || Arc::strong_count(&host) == 1);
     }
 }
+
+/// Scratch for one dispatch (ROCr, amd_aql_queue.cpp, `DynamicQueueEventsHandler`): its end is told by 512, and the queue
+/// goes on when the property is clear.
+#[test]
+fn scratch_for_once_is_given_back() {
+    let rig = Rig::new();
+    let tmpring = TmpringSize { waves: 640, wave_bytes: 2048 }.encode(Generation::Gfx11).unwrap();
+    rig.write_field(queue::offset::COMPUTE_TMPRING_SIZE, tmpring);
+    rig.write_field(queue::offset::SCRATCH_WAVE64_LANE_BYTE_SIZE, 32);
+    let once = queue::Properties::new().with_use_scratch_once(true).into_bits();
+    rig.write_field(queue::offset::QUEUE_PROPERTIES, once);
+    rig.signal(INACTIVE, 0, MAILBOXES, 3);
+    let queue = rig.start(0);
+    // One that needs no scratch leaves it alone.
+    let mut packet = rig.dispatch(kernel::END);
+    rig.submit(0, &packet.encode());
+    rig.wait_zero(SIGNALS);
+    assert_eq!(rig.value(INACTIVE), 0);
+    packet.private_segment_size = 64;
+    rig.set_value(SIGNALS, 2);
+    rig.submit(0, &packet.encode());
+    wait_for("the end of scratch", || rig.value(INACTIVE) == 512);
+    wait_for("the interrupt", || rig.host.told() == [Told::Interrupt(3)]);
+    assert_eq!((rig.value(SIGNALS), queue.fault()), (1, None));
+    rig.submit(0, &packet.encode());
+    rig.set_value(INACTIVE, 0);
+    wait_for("the queue's rest", || queue.is_parked());
+    assert_eq!(rig.value(SIGNALS), 1, "the property is still there");
+    rig.write_field(queue::offset::QUEUE_PROPERTIES, 0);
+    rig.wait_zero(SIGNALS);
+    assert_eq!(rig.value(INACTIVE), 0);
+}
