@@ -353,7 +353,9 @@ impl Aql {
         })
     }
 
-    /// Waits for all of the signals, or for any.
+    /// Waits for all of the signals, or for any. No signal counts as satisfied where all have to be, and as not
+    /// satisfied where any has (hsa.h, `hsa_barrier_and_packet_t`, `hsa_barrier_or_packet_t`): without any, the latter
+    /// waits for its end.
     fn barrier(&mut self, signals: [u64; 5], any: bool) -> Result<(), Halt> {
         let signals = signals.into_iter().filter(|&signal| signal != 0);
         let satisfied = |memory: &mut View| -> Result<bool, Halt> {
@@ -363,8 +365,7 @@ impl Aql {
                     satisfied += 1;
                 }
             }
-            let all = signals.clone().count();
-            Ok(satisfied == all || any && satisfied > 0)
+            Ok(if any { satisfied > 0 } else { satisfied == signals.clone().count() })
         };
         if !satisfied(&mut self.hqd.memory)? {
             // What it waits for may come of it.

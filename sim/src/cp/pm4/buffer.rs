@@ -87,6 +87,11 @@ impl Operation for CondIndirectBuffer {
             let high = at.hqd.memory.acquire_u32(address.wrapping_add(4))?;
             u64::from(low) | u64::from(high) << 32
         };
+        // What PAL documents is `(memory & mask) op reference` (palCmdBuffer.h, `CmdIf`); a gfx1151 was seen to mask the
+        // reference, too, a gfx1100 not to (hrx, docs/reference/amd/gpu/pm4/conditional.md).
+        if self.reference & !self.mask != 0 {
+            return Err(at.not_modelled("a reference with bits outside its mask"));
+        }
         let holds = at.compare(self.function, value & self.mask, self.reference)?;
         let chosen = match (self.mode, holds) {
             (CondIndirectBufferMode::IF_THEN | CondIndirectBufferMode::IF_THEN_ELSE, true) => {

@@ -191,16 +191,21 @@ fn barriers_wait_across_queues() {
     assert_eq!(rig.value(done), 0);
 }
 
+/// hsa.h, `hsa_barrier_and_packet_t`: handles of 0 are "dependencies already satisfied"; `hsa_barrier_or_packet_t`: they
+/// are "dependencies not satisfied".
 #[test]
-fn barriers_without_signals_are_satisfied() {
+fn barriers_without_signals() {
     let rig = Rig::new();
-    let _queue = rig.start(0);
+    let queue = rig.start(0);
     rig.signal(SIGNALS, 2, 0, 0);
     let and = BarrierAnd { completion_signal: SIGNALS, ..BarrierAnd::SYSTEM };
     rig.submit(0, &and.encode());
     let or = BarrierOr { completion_signal: SIGNALS, ..BarrierOr::SYSTEM };
     rig.submit(0, &or.encode());
-    rig.wait_zero(SIGNALS);
+    wait_for("the first barrier", || rig.value(SIGNALS) == 1);
+    wait_for("the queue's rest", || queue.is_parked());
+    assert_eq!((rig.value(SIGNALS), queue.statistics().packets), (1, 1));
+    assert!(queue.set_running(false), "it can be stopped");
 }
 
 #[test]

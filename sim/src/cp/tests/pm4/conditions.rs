@@ -189,4 +189,11 @@ fn buffers_choose_what_they_go_on_in() {
     pm4.submit(&call(BUFFERS, 14));
     let text = pm4.fault().error.to_string();
     assert!(text.ends_with("an empty buffer"), "{text}");
+    // Whether the reference is masked depends on the GPU.
+    let mut pm4 = Pm4::new();
+    let mut words = choose(DATA + 24, 0x100, [(end, 9), (end, 9)]);
+    words[4] = 0xff;
+    pm4.submit(&words);
+    let text = pm4.fault().error.to_string();
+    assert!(text.starts_with("not modelled: a reference with bits outside"), "{text}");
 }
