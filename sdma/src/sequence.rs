@@ -311,8 +311,8 @@ pub fn hdp_flush<S: Sink>(writer: &mut Writer<S, Version>) -> Result<(), Sequenc
 /// the business of the packets around a kernel.
 ///
 /// On 6.1 public ROCr of 2025 writes this too; later ones choose another class there (`BlitSdmaV6` for gfx11.5 and
-/// gfx12.5, `GpuAgent::CreateBlitSdma`), which on gfx12.5 sets scopes in each packet. No public header has scopes in
-/// packets of 6.1, so this crate has none.
+/// gfx12.5, `GpuAgent::CreateBlitSdma`), which has scopes in each packet instead (bits 29:28 of a poll's last dword and
+/// so on). No header of the kernel driver or of PAL has them in packets of 6.1, so this crate has none.
 ///
 /// # Errors
 /// When there is no room.

@@ -64,7 +64,10 @@ impl Sdma {
         let Some(layout) = layout(version, header) else {
             self.drain()?;
             self.hqd.taken(format, address, &words, in_ring)?;
-            return Err(malformed(format!("header {header:#010x} at {address:#x}")));
+            return Err(match refuse::without_layout(version, header) {
+                Some(name) => self.not_modelled(name),
+                None => malformed(format!("header {header:#010x} at {address:#x}")),
+            });
         };
         self.fetch(*stream, &mut words, layout.dwords)?;
         let shown = |words: &[u32]| RawPacket { offset: 0, version, words }.to_string();

@@ -1,7 +1,15 @@
 //! What is known of packets and not modelled.
 
 use ::sdma::Version;
+use ::sdma::versions::SDMA5_2_ON;
 use pm4::layout::Layout;
+
+/// Dwords, by packet, with bits that AMD's headers of 6.1 leave out and ROCr writes there: scopes of caches, and `npd`
+/// (amd_gpu_agent.cpp, `CreateBlitSdma`: `BlitSdmaV6` from gfx11.5 on; amd_blit_sdma.cpp, `BuildCopyCommand`,
+/// `BuildFillCommand`, `BuildPollCommand`; sdma_registers.h). Like cache policies they change nothing here; other
+/// packets have their scope where 6.x has a policy.
+const SCOPES: [(&str, usize, u32); 3] =
+    [("COPY_LINEAR", 0, 1 << 28), ("CONSTANT_FILL", 0, 1 << 29), ("POLL_REGMEM", 5, 3 << 28)];
 
 /// Fields that have to be clear: of memory that is encrypted, compressed or addressed physically, of byte swaps, of
 /// privilege and other GPUs' registers, and those whose meaning is not published.
@@ -46,7 +54,21 @@ pub(super) fn unknown(layout: &Layout, version: Version, words: &[u32]) -> Optio
     if let Some(field) = field {
         return Some(format!("field {}", field.name));
     }
-    let reserved = |&(index, word): &(usize, &u32)| word & !layout.known_bits(index, set) != 0;
-    let (index, word) = words.iter().take(layout.dwords).enumerate().find(reserved)?;
-    Some(format!("bits {:#x} of dword {index}", word & !layout.known_bits(index, set)))
+    let reserved = |(index, word): (usize, &u32)| {
+        let scopes = SCOPES.iter().filter(|&&(name, dword, _)| {
+            version == Version::V6_1 && name == layout.name && dword == index
+        });
+        let known = scopes.fold(layout.known_bits(index, set), |known, &(_, _, bits)| known | bits);
+        Some((index, word & !known)).filter(|&(_, bits)| bits != 0)
+    };
+    let (index, bits) = words.iter().take(layout.dwords).enumerate().find_map(reserved)?;
+    Some(format!("bits {bits:#x} of dword {index}"))
+}
+
+/// Packets that engines take and no layout is of, by their header: a copy that swaps two ranges (ROCr,
+/// sdma_registers.h, `SDMA_PKT_COPY_LINEAR_SWAP`: "SDMA5.2+", and with an alignment for gfx94 and gfx95).
+pub(super) fn without_layout(version: Version, header: u32) -> Option<&'static str> {
+    const COPY_SWAP: u32 = 0x0901;
+    let swaps = version == Version::V4_4_2 || version.is_in(SDMA5_2_ON);
+    (swaps && header & 0xffff == COPY_SWAP).then_some("COPY_SWAP")
 }
