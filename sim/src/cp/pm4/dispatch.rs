@@ -63,6 +63,11 @@ impl From<QueueError> for Refusal {
 impl Context<'_> {
     /// Runs a grid of that size with the registers as they are.
     fn dispatch(&mut self, size: [u32; 3], initiator: u32) -> Result<Next, Halt> {
+        // The size is written to COMPUTE_DIM (PAL, gfx9ComputeCmdBuffer.cpp, `CmdDispatchOffset`).
+        let first = ComputeDim::REGISTER.address_at(0, self.generation);
+        for (address, size) in (first.unwrap_or_default()..).zip(size) {
+            self.set(address, size)?;
+        }
         if size.contains(&0) {
             return Ok(Next::Continue);
         }

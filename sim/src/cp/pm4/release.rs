@@ -136,10 +136,14 @@ impl Operation for AcquireMem {
     }
 }
 
-/// It has a range always (soc15d.h; kfdtest, PM4Packet.cpp, `PM4AcquireMemoryPacket`, with all bits of the size set).
+/// It has a range always (soc15d.h). All bits of COHER_SIZE are everything, whatever COHER_SIZE_HI says: kfdtest leaves
+/// that 0 and means all (PM4Packet.cpp, `PM4AcquireMemoryPacket::InitPacketAI`).
 impl Operation for AcquireMemGfx9 {
     fn execute(&self, at: &mut Context<'_>) -> Result<Next, Halt> {
-        let range = self.base..self.base.saturating_add(self.size);
+        let range = match (self.size >> 8) as u32 {
+            u32::MAX => 0..u64::MAX,
+            _ => self.base..self.base.saturating_add(self.size),
+        };
         at.hqd.act_on_cache_in(&range, self.tc_wb_action_ena, self.tc_action_ena);
         Ok(Next::Continue)
     }

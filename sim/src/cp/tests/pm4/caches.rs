@@ -92,6 +92,9 @@ fn ranges() {
     let (write_back, invalidate) = (1 << 15, 1 << 14);
     for (name, version, packet, seen) in [
         ("gfx90a", 90_010, gfx9(1 << 18, base + 1, 2), [0, 7, 7, 7, 0]),
+        // Everything, as kfdtest writes it.
+        ("gfx90a", 90_010, gfx9(1 << 18, 0, u32::MAX), [7; 5]),
+        ("gfx90a", 90_010, gfx9(1 << 18, base + 1, u32::MAX), [7; 5]),
         ("gfx1100", 110_000, gfx10(write_back | 2 << 11, base + 1, 2), [0, 7, 7, 7, 0]),
         ("gfx1100", 110_000, gfx10(write_back | 3 << 11, base + 1, 3), [0, 7, 0, 0, 0]),
         ("gfx1100", 110_000, gfx10(write_back, base + 1, 2), [7; 5]),

@@ -67,8 +67,11 @@ fn sizes_from_memory_are_in_order() {
     pm4.buffer(size - 4, &[1, 6, 2, 3, 1]);
     let mut words = with_places(dispatch([0, 1, 1], [32, 1, 1], TINYGRAD));
     words.extend([0xc002_1600, low(size), high(size), TINYGRAD]);
+    // COPY_DATA of the register COMPUTE_DIM_Y to memory.
+    words.extend([0xc004_4000, 2 << 8, 0x2e02, 0, low(DATA), 0]);
     pm4.run(&words);
     assert_eq!(places(&pm4), all([0; 3], [6, 2, 3]));
+    assert_eq!(pm4.rig.read_u32(DATA), 2);
     // In work-items, and from an indirect buffer.
     let mut pm4 = Pm4::on(rig(PLACES));
     pm4.buffer(size, &[64, 4, 1]);
