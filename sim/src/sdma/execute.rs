@@ -14,6 +14,10 @@ use std::time::Duration;
 /// `sdma_v6_0.c`, `sdma_v6_0_ring_emit_ib` and `sdma_v6_0_ring_pad_ib`, and their like; tinygrad, `_submit`).
 const INDIRECT_BYTES: u64 = 32;
 
+/// Bits of their addresses that the two destinations of a copy have to have in common (ROCr, `amd_blit_sdma.cpp`, which
+/// accepts no others; sdma_registers.h, `SDMA_PKT_COPY_LINEAR_BROADCAST`). What engines do otherwise is not published.
+const BROADCAST_ALIGNMENT: u64 = 0x1f;
+
 /// Packets that are held back at most.
 const MOST: usize = 16;
 
@@ -139,6 +143,10 @@ impl Sdma {
             "COPY_BROADCAST_LINEAR" => {
                 let packet = fields!(CopyBroadcastLinear, self, words);
                 let destinations = [packet.dst1_addr, packet.dst2_addr];
+                if (packet.dst1_addr ^ packet.dst2_addr) & BROADCAST_ALIGNMENT != 0 {
+                    let what = "a copy to two places that lie differently in 32 bytes";
+                    return Err(self.not_modelled(what));
+                }
                 self.copy(packet.src_addr, &destinations, packet.count.into(), false)?;
             }
             "COPY_LINEAR_SUBWIN" => self.copy_window(fields!(CopyLinearSubwin, self, words))?,

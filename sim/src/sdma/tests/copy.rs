@@ -75,7 +75,7 @@ fn broadcasts_reach_both() {
     for version in [Version::V4_4, Version::V5_0, Version::V7_0] {
         let mut rig = Rig::new(version);
         let source = rig.prepare();
-        let second = DST + 0x3001;
+        let second = DST + 0x3003;
         let words = [0x0800_0001, 4998, 0, low(SRC), 0, low(DST + 3), 0, low(second), 0];
         rig.run(&words);
         assert!(rig.bytes(DST + 3, 4999) == source[..4999]);
@@ -84,6 +84,8 @@ fn broadcasts_reach_both() {
             (rig.bytes(DST + 5002, 1), rig.bytes(second + 4999, 1)),
             (vec![0xee], vec![0xee])
         );
+        let words = [0x0800_0001, 15, 0, low(SRC), 0, low(DST), 0, low(DST + 0x1010), 0];
+        assert!(rig.refused(&words).contains("differently in 32 bytes"));
     }
 }
 
