@@ -69,7 +69,7 @@ pub enum MachineError {
         minor: u32,
     },
     /// The keeper of the board is not there or does not answer.
-    #[error("nobody keeps the machine's board at {}", socket.display())]
+    #[error("nobody keeps the machine's board at {}: {source}", socket.display())]
     Keeper {
         /// Where it was to be.
         socket: PathBuf,
@@ -77,7 +77,7 @@ pub enum MachineError {
         source: io::Error,
     },
     /// The host would not give the memory file or the mapping of it.
-    #[error("cannot make the machine's memory of {bytes} bytes of address space")]
+    #[error("cannot make the machine's memory of {bytes} bytes of address space: {source}")]
     Memory {
         /// Size.
         bytes: u64,

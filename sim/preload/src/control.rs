@@ -156,11 +156,58 @@ extern "C" fn closefrom(first: c_int) {
     close_range(first.max(0).cast_unsigned(), c_uint::MAX, 0);
 }
 
+/// What the kernel says of a length for what is no regular file (fs/open.c, `do_ftruncate` and `vfs_fallocate`). For it
+/// the machine's descriptors lead to files of memory, which all processes on the machine share.
+fn refuse_length(fd: c_int, errno: Errno, ask: impl FnOnce() -> c_int) -> c_int {
+    if owner(fd) == Owner::Kernel { ask() } else { returned(Err(errno)) }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn ftruncate(fd: c_int, length: libc::off_t) -> c_int {
+    // SAFETY: the kernel checks both.
+    refuse_length(fd, Errno::EINVAL, || unsafe { call!(SYS_ftruncate, fd, length) as c_int })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn ftruncate64(fd: c_int, length: libc::off_t) -> c_int {
+    ftruncate(fd, length)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn fallocate(
+    fd: c_int,
+    mode: c_int,
+    offset: libc::off_t,
+    length: libc::off_t,
+) -> c_int {
+    // SAFETY: the kernel checks all of them.
+    refuse_length(fd, Errno::ENODEV, || unsafe {
+        call!(SYS_fallocate, fd, mode, offset, length) as c_int
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn fallocate64(
+    fd: c_int,
+    mode: c_int,
+    offset: libc::off_t,
+    length: libc::off_t,
+) -> c_int {
+    fallocate(fd, mode, offset, length)
+}
+
+/// Whether a request is about the descriptor or its file, not the device: no driver sees it (fs/ioctl.c, `do_vfs_ioctl`).
+fn is_of_all_files(request: u32) -> bool {
+    let request = libc::c_ulong::from(request);
+    matches!(request, libc::FIOCLEX | libc::FIONCLEX | libc::FIONBIO | libc::FIOASYNC)
+}
+
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
     // The kernel takes 32 bits of it.
     let request = request as u32;
-    let result = match owner(fd) {
+    let owner = if is_of_all_files(request) { Owner::Kernel } else { owner(fd) };
+    let result = match owner {
         // SAFETY: libc's own contract.
         Owner::Kernel => return unsafe { call!(SYS_ioctl, fd, request, argument) as c_int },
         // kfd_chardev.c, `kfd_ioctl`: the caller is not the process that opened it.

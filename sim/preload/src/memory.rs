@@ -158,7 +158,7 @@ pub(crate) unsafe extern "C" fn munmap(address: *mut c_void, length: usize) -> c
     }
 }
 
-/// mremap(2). Mappings of the machine's files may not grow, as of a driver's (`VM_DONTEXPAND`); they may move.
+/// mremap(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn mremap(
     address: *mut c_void,
@@ -170,7 +170,24 @@ pub(crate) unsafe extern "C" fn mremap(
     if flags & libc::MREMAP_FIXED != 0 {
         lost(new_address, new_length);
     }
-    lost(address, length);
     // SAFETY: libc's own contract.
-    unsafe { call!(SYS_mremap, address, length, new_length, flags, new_address) as *mut c_void }
+    let ask = || unsafe {
+        call!(SYS_mremap, address, length, new_length, flags, new_address) as *mut c_void
+    };
+    let Some((state, inside)) = machine() else { return ask() };
+    unmaps(state, address, length);
+    let old = (address.addr() as u64, length as u64);
+    let stays = flags & libc::MREMAP_DONTUNMAP != 0;
+    let result = state.process.remap(old, new_length as u64, stays, || {
+        let pointer = ask();
+        if pointer == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(pointer as u64) }
+    });
+    drop(inside);
+    match result {
+        Ok(address) => std::ptr::with_exposed_provenance_mut(address as usize),
+        Err(errno) => {
+            set_errno(errno.0);
+            libc::MAP_FAILED
+        }
+    }
 }

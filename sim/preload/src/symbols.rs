@@ -149,7 +149,7 @@ table! {
     directories::{opendir, scandir, scandir64},
     links::{readlink, readlinkat, realpath, canonicalize_file_name},
     transfer::{read, pread, pread64, readv, write, pwrite, pwrite64, writev},
-    control::{close, close_range, dup, dup2, dup3, fcntl, fcntl64, ioctl},
+    control::{close, close_range, dup, dup2, dup3, fcntl, fcntl64, ftruncate, ftruncate64, fallocate, fallocate64, ioctl},
     readiness::{poll, ppoll},
     select::{select, pselect},
     epoll::{epoll_ctl},

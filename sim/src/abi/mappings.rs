@@ -36,6 +36,13 @@ impl Mappings {
         self.ranges.insert(start, Mapped { end, backing, _token: self.counter.token() });
     }
 
+    /// What `start..end` maps: ranges with what they show.
+    pub(crate) fn within(&self, start: u64, end: u64) -> Vec<(u64, u64, Arc<Backing>)> {
+        let hit = self.ranges.range(..end).filter(|(_, mapped)| mapped.end > start);
+        hit.map(|(&at, mapped)| (at.max(start), mapped.end.min(end), mapped.backing.clone()))
+            .collect()
+    }
+
     /// Notes that `start..end`, whole pages, maps nothing of the machine's any more.
     pub(crate) fn remove(&mut self, start: u64, end: u64) {
         let hit: Vec<u64> = self
@@ -70,6 +77,9 @@ mod tests {
         mappings.remove(0x11000, 0x12000);
         let ranges: Vec<_> = mappings.ranges.iter().map(|(&s, m)| (s, m.end)).collect();
         assert_eq!(ranges, [(0x10000, 0x11000), (0x12000, 0x14000), (0x20000, 0x21000)]);
+        let within = mappings.within(0x10800, 0x13000);
+        let within: Vec<_> = within.into_iter().map(|(start, end, _)| (start, end)).collect();
+        assert_eq!(within, [(0x10800, 0x11000), (0x12000, 0x13000)]);
         mappings.insert(0x0f000, 0x2f000, Arc::new(Backing::zeroed(8)));
         assert_eq!(counter.get(), 1);
         mappings.remove(0, u64::MAX - 0xfff);

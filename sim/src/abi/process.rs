@@ -152,6 +152,47 @@ impl Process {
         self.forget(start, length);
     }
 
+    /// mremap(2) of `length` bytes at `start` to `new_length`, which `remap` asks the host for: where they are then.
+    /// Mappings of the machine's files move as others do, but do not grow (`VM_DONTEXPAND` and `VM_PFNMAP` of
+    /// ttm_bo_vm.c and kfd_chardev.c; mm/mremap.c, `check_prep_vma`), and leave nothing behind where they were.
+    ///
+    /// # Errors
+    /// EFAULT for one that is to grow, EINVAL for one that is to `stay` also; what `remap` says.
+    pub fn remap(
+        &self,
+        (start, length): (u64, u64),
+        new_length: u64,
+        stay: bool,
+        remap: impl FnOnce() -> Result<u64, Errno>,
+    ) -> Result<u64, Errno> {
+        let Some(pages) = user::pages(start, length.max(1)).filter(|_| !self.is_forked()) else {
+            return remap();
+        };
+        let shown = self.mappings().within(pages.start, pages.end);
+        if !shown.is_empty() {
+            if stay {
+                return Err(Errno::EINVAL);
+            }
+            if new_length.div_ceil(4096) > length.div_ceil(4096) {
+                return Err(Errno::EFAULT);
+            }
+        }
+        self.forget(start, length);
+        let result = remap();
+        let (to, kept) = match result {
+            Ok(to) => (to, new_length.next_multiple_of(4096)),
+            Err(_) => (start, pages.end - pages.start),
+        };
+        let mut mappings = self.mappings();
+        for (from, end, backing) in shown {
+            let (from, end) = (from - pages.start, (end - pages.start).min(kept));
+            if from < end {
+                mappings.insert(to + from, to + end, backing);
+            }
+        }
+        result
+    }
+
     /// The simulated process id.
     pub fn pid(&self) -> u32 {
         self.pid
@@ -401,6 +442,8 @@ unsafe impl System for Process {
         // SAFETY: with MAP_FIXED the range is the caller's.
         let pointer = unsafe { Linux.mmap(address, length, protection, flags, board, at)? };
         self.mappings().insert(pointer as u64, pointer as u64 + pages, backing);
+        // SAFETY: the range was just mapped, and keeps its bytes. VM_DONTDUMP (ttm_bo_vm.c, `ttm_bo_mmap_obj`).
+        unsafe { libc::madvise(pointer, length, libc::MADV_DONTDUMP) };
         if let Some(context) = file.and_then(|file| file.kfd_process()) {
             context.mapped(offset, pages);
             // VM_DONTCOPY of kfd_doorbell_mmap, kfd_event_mmap and kfd_mmio_mmap.

@@ -9,7 +9,7 @@ mod shown;
 mod tests;
 
 use super::request::{Answer, Request, Use};
-use super::{Memory, PAGE, START, memfd, poison};
+use super::{Memory, PAGE, START, memfd_of, poison};
 use crate::abi::kfd::Engines;
 use selvedge_sys::Errno;
 use std::collections::{BTreeMap, HashMap};
@@ -65,9 +65,8 @@ struct Export(File);
 impl Export {
     /// The board's side, and the file to hand out.
     fn new(bytes: u64) -> std::io::Result<(Export, OwnedFd)> {
-        let own = File::from(memfd(c"dmabuf")?);
         // lseek to the end tells a dma-buf's size.
-        own.set_len(bytes)?;
+        let own = File::from(memfd_of(c"dmabuf", bytes)?);
         let path = format!("/proc/self/fd/{}", own.as_raw_fd());
         let other = File::options().read(true).write(true).open(path)?;
         other.lock_shared()?;

@@ -88,14 +88,8 @@ unsafe impl Sync for Memory {}
 impl Memory {
     /// A new file with `capacity` bytes.
     pub(crate) fn new(capacity: u64) -> io::Result<Memory> {
-        let file = memfd(c"amdgpu")?;
         let length = START + capacity.next_multiple_of(PAGE);
-        let size = i64::try_from(length).map_err(|_| io::ErrorKind::InvalidInput)?;
-        // SAFETY: the descriptor is open; nothing maps the file yet.
-        if unsafe { libc::ftruncate(file.as_raw_fd(), size) } < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Memory::of(file, length)
+        Memory::of(memfd_of(c"amdgpu", length)?, length)
     }
 
     /// The file of a board that others are on too.
@@ -114,6 +108,9 @@ impl Memory {
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
+        // Core dumps are of the program, not of the machine, as devices' memory is in none.
+        // SAFETY: the mapping just made; its bytes stay as they are.
+        unsafe { libc::madvise(base, length as usize, libc::MADV_DONTDUMP) };
         Ok(Memory { file, base: base.cast(), length })
     }
 
@@ -298,12 +295,34 @@ pub(crate) struct Extent {
 /// An anonymous file, closed on exec.
 pub(crate) fn memfd(name: &std::ffi::CStr) -> io::Result<OwnedFd> {
     // SAFETY: `name` is a C string.
-    let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+    let fd =
+        unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: just created, and owned by nobody else.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// One of `bytes` bytes for ever: whoever has a descriptor of it cannot take from others what they have mapped.
+pub(crate) fn memfd_of(name: &std::ffi::CStr, bytes: u64) -> io::Result<OwnedFd> {
+    let file = memfd(name)?;
+    let size = i64::try_from(bytes).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: the descriptor is open; nothing maps the file yet.
+    unsafe {
+        // Beyond the limit there would be a signal (mm/truncate.c, `inode_newsize_ok`).
+        if libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) == 0 && limit.rlim_cur < bytes {
+            return Err(io::Error::from_raw_os_error(libc::EFBIG));
+        }
+        let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+        if libc::ftruncate(file.as_raw_fd(), size) < 0
+            || libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) < 0
+        {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(file)
 }
 
 #[cfg(test)]

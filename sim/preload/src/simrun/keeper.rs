@@ -85,11 +85,13 @@ fn keep(tree: &Path, main: libc::pid_t, board: Keeper, mut starter: UnixStream) 
     // SAFETY: changes this process's own.
     unsafe {
         libc::chdir(c"/".as_ptr());
-        // A connection each for every process on the machine, a file for every dma-buf.
-        let mut files: libc::rlimit = std::mem::zeroed();
-        libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut files);
-        files.rlim_cur = files.rlim_max;
-        libc::setrlimit(libc::RLIMIT_NOFILE, &raw const files);
+        // A connection each for every process on the machine, a file as large as the buffer for every dma-buf.
+        for limit in [libc::RLIMIT_NOFILE, libc::RLIMIT_FSIZE] {
+            let mut most: libc::rlimit = std::mem::zeroed();
+            libc::getrlimit(limit, &raw mut most);
+            most.rlim_cur = most.rlim_max;
+            libc::setrlimit(limit, &raw const most);
+        }
     }
     let mut changing = Changing::default();
     // Where there is no other thread or connection to be had, the folder is removed all the same.

@@ -27,6 +27,15 @@ fn duplicates() {
     for copy in copies {
         assert_eq!(version(copy), Ok(18));
     }
+    // Requests that the kernel takes care of itself, of whatever file.
+    // SAFETY: changes and asks for flags of the test's own.
+    unsafe {
+        let closes = || libc::fcntl(copies[0], libc::F_GETFD) & libc::FD_CLOEXEC;
+        check(libc::ioctl(copies[0], libc::FIOCLEX, 0)).unwrap();
+        assert_eq!(closes(), libc::FD_CLOEXEC);
+        check(libc::ioctl(copies[0], libc::FIONCLEX, 0)).unwrap();
+        assert_eq!(closes(), 0);
+    }
     // Another file takes the number.
     let null = open(c"/dev/null", O_RDWR).unwrap();
     assert_eq!(null, kfd);

@@ -55,6 +55,24 @@ fn exit_codes() {
     assert!(String::from_utf8(unknown.stderr).unwrap().contains("gfx9999"));
 }
 
+/// What `simrun` says of itself when it has failed.
+fn told(command: &mut std::process::Command) -> String {
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(125), "{output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_limit_of_files_is_told() {
+    if is_on_machine() {
+        return;
+    }
+    let mut command = std::process::Command::new("sh");
+    let script = "ulimit -f 100; exec \"$0\" true";
+    let said = told(command.args(["-c", script, env!("CARGO_BIN_EXE_simrun")]));
+    assert!(said.contains("File too large"), "{said}");
+}
+
 #[test]
 fn the_record_has_a_line_for_each_call() {
     if is_on_machine() {
