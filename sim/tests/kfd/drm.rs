@@ -161,6 +161,34 @@ fn a_nop_submission() {
 }
 
 #[test]
+fn lists_of_buffers_are_read_before_they_are_looked_at() {
+    let rig = Rig::new("gfx1151", 18);
+    let handle = create(&rig, PAGE);
+    let make = |entries: &[u64], number: u32, size: u32| {
+        let mut list = uapi::BoList::default();
+        list.in_.bo_number = number;
+        list.in_.bo_info_size = size;
+        list.in_.bo_info_ptr = entries.as_ptr().expose_provenance() as u64;
+        rig.drm(request::BO_LIST, &mut list)
+    };
+    let entries = vec![u64::from(handle); 128 * 1024 + 1];
+    assert_eq!(make(&entries, 128 * 1024, 8), Ok(()));
+    assert_eq!(make(&entries, 128 * 1024 + 1, 8), Err(Errno::EINVAL));
+    assert_eq!(make(&entries, 3, 16), Ok(()));
+    // The first byte of each is the handle; of none the handle is 0.
+    assert_eq!((make(&entries, 1, 1), make(&entries, 1, 0)), (Ok(()), Err(Errno::ENOENT)));
+    assert_eq!(make(&[9, 9], 2, 8), Err(Errno::ENOENT));
+    let end = reserve(&rig.process, PAGE) + PAGE - 8;
+    assert_eq!(make(&[], 0, 8), Ok(()));
+    let mut list = uapi::BoList::default();
+    (list.in_.bo_number, list.in_.bo_info_size) = (2, 1 << 31);
+    list.in_.bo_info_ptr = end;
+    assert_eq!(rig.drm(request::BO_LIST, &mut list), Err(Errno::EFAULT));
+    // Entries without end, of no size, were they all looked at.
+    assert_eq!(make(&entries, u32::MAX, 0), Err(Errno::EINVAL));
+}
+
+#[test]
 fn timelines() {
     let rig = Rig::new("gfx1151", 23);
     let handle = create(&rig, PAGE);

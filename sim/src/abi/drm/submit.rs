@@ -23,6 +23,9 @@ pub(super) struct Context {
 const SDMA_OP_NOP: u32 = 0;
 /// Most chunks of a submission, to bound memory.
 const MAX_CHUNKS: u32 = 4096;
+/// Most buffers in a list (amdgpu_bo_list.c, `AMDGPU_BO_LIST_MAX_ENTRIES`; since commit 6270b1a5dab9 of 2026, in
+/// stable kernels too).
+const MAX_LISTED: u32 = 128 * 1024;
 
 impl RenderFile {
     pub(super) fn context(&self, args: &mut uapi::Ctx) -> Result<(), Errno> {
@@ -60,17 +63,11 @@ impl RenderFile {
 
     pub(super) fn bo_list(&self, args: &mut uapi::BoList) -> Result<(), Errno> {
         let wanted = args.in_;
-        let mut state = self.state();
-        let entry = u64::from(wanted.bo_info_size);
         let is_list = wanted.operation != uapi::BO_LIST_OP_DESTROY;
-        if is_list {
-            for i in 0..u64::from(wanted.bo_number) {
-                let at = entry.checked_mul(i).and_then(|o| wanted.bo_info_ptr.checked_add(o));
-                let handle: u32 = user::get(at.ok_or(Errno::EFAULT)?)?;
-                if !state.buffers.contains_key(&handle) {
-                    return Err(Errno::ENOENT);
-                }
-            }
+        let handles = if is_list { listed(&wanted)? } else { Vec::new() };
+        let mut state = self.state();
+        if handles.iter().any(|handle| !state.buffers.contains_key(handle)) {
+            return Err(Errno::ENOENT);
         }
         let list_handle = match wanted.operation {
             uapi::BO_LIST_OP_CREATE => state.buffer_lists.insert(()).ok_or(Errno::ENOSPC)?,
@@ -162,4 +159,21 @@ impl RenderFile {
         args.set_out(&uapi::WaitCsOut { status: 0 });
         Ok(())
     }
+}
+
+/// The handles of a list of buffers (`amdgpu_bo_create_list_entry_array`): all entries are read before any is looked at.
+/// Of one that is shorter than the kernel's only the first bytes are there.
+fn listed(wanted: &uapi::BoListIn) -> Result<Vec<u32>, Errno> {
+    if wanted.bo_number > MAX_LISTED {
+        return Err(Errno::EINVAL);
+    }
+    let entry = wanted.bo_info_size as usize;
+    let read = |i: u32| {
+        let mut handle = [0; 4];
+        let offset = u64::from(i) * u64::from(wanted.bo_info_size);
+        let at = wanted.bo_info_ptr.checked_add(offset).ok_or(Errno::EFAULT)?;
+        user::read(at, &mut handle[..entry.min(4)])?;
+        Ok(u32::from_le_bytes(handle))
+    };
+    (0..wanted.bo_number).map(read).collect()
 }
