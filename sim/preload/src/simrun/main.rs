@@ -10,12 +10,16 @@ use clap::Parser;
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// The library's file.
 const LIBRARY: &str = "libselvedge_preload.so";
+/// A link to it, in the machine's folder.
+const LINK: &str = ".preload.so";
 /// Names the library, should it lie elsewhere.
 const LIBRARY_VARIABLE: &str = "SELVEDGE_PRELOAD";
 /// What shells return for a program that is not there or cannot be run, and for themselves.
@@ -52,12 +56,7 @@ struct Options {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["program", "log", "record", "machine", "kernel"])]
     replay: Option<PathBuf>,
     /// The program and its arguments.
-    #[arg(
-        required_unless_present = "replay",
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "PROGRAM"
-    )]
+    #[arg(required_unless_present = "replay", trailing_var_arg = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
 
@@ -74,8 +73,14 @@ fn kfd_minor(kernel: &str) -> Result<u32, String> {
 
 /// Where the library is.
 fn library() -> Result<PathBuf, String> {
-    if let Some(path) = std::env::var_os(LIBRARY_VARIABLE) {
-        return Ok(path.into());
+    if let Some(path) = std::env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty()) {
+        let told = |error| format!("{LIBRARY_VARIABLE}={}: {error}", path.display());
+        let file = std::fs::canonicalize(&path).map_err(told)?;
+        return if file.is_file() {
+            Ok(file)
+        } else {
+            Err(told(io::ErrorKind::IsADirectory.into()))
+        };
     }
     let own =
         std::env::current_exe().map_err(|error| format!("cannot tell where it lies: {error}"))?;
@@ -91,6 +96,32 @@ fn library() -> Result<PathBuf, String> {
             places[1].display()
         )
     })
+}
+
+/// The value of `LD_PRELOAD`: the library, and those that are in it already. ld.so takes spaces and colons for ends of names
+/// (elf/rtld.c, `handle_preload_list`): a library in such a place is loaded by a link in the machine's folder.
+fn preload(library: PathBuf, tree: &Path) -> Result<OsString, String> {
+    let ends_name =
+        |path: &Path| path.as_os_str().as_bytes().iter().any(|byte| b" :".contains(byte));
+    let mut preload = library;
+    if ends_name(&preload) {
+        let link = tree.join(LINK);
+        if ends_name(&link) {
+            return Err(format!(
+                "{} cannot be loaded: there is a space or a colon in its path, and in that of {}",
+                preload.display(),
+                tree.display()
+            ));
+        }
+        symlink(&preload, &link).map_err(|error| format!("{}: {error}", link.display()))?;
+        preload = link;
+    }
+    let mut preload = preload.into_os_string();
+    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        preload.push(":");
+        preload.push(others);
+    }
+    Ok(preload)
 }
 
 /// The machine for processes whose working directory is another: a folder by its whole path.
@@ -110,16 +141,13 @@ fn run(options: &Options) -> Result<io::Error, String> {
     let board = builder.keeper().map_err(|error| error.to_string())?;
     let machine = builder.build().map_err(|error| error.to_string())?;
     let written = |error| format!("cannot write the machine's files: {error}");
-    let tree = tree::unused().map_err(written)?;
-    keeper::start(&tree, board)
-        .map_err(|error| format!("cannot start the keeper of the machine's board: {error}"))?;
+    let tree = tree::unused()?;
+    keeper::start(&tree, board).map_err(|error| {
+        format!("cannot start the keeper of the machine's board at {}: {error}", tree.display())
+    })?;
     machine.write_files(&tree).map_err(written)?;
     keeper::stay(&tree).map_err(written)?;
-    let mut preload = library.into_os_string();
-    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
-        preload.push(":");
-        preload.push(others);
-    }
+    let preload = preload(library, &tree)?;
     let [program, arguments @ ..] = options.program.as_slice() else {
         return Err("no program is named".to_owned());
     };
@@ -148,7 +176,14 @@ fn run(options: &Options) -> Result<io::Error, String> {
 }
 
 fn main() -> ExitCode {
-    let options = Options::parse();
+    let options = match Options::try_parse() {
+        Ok(options) => options,
+        Err(told) => {
+            // Help and the version are told so, too.
+            let _ = told.print();
+            return ExitCode::from(if told.use_stderr() { OWN_ERROR } else { 0 });
+        }
+    };
     if let Some(record) = &options.replay {
         return replay::run(record);
     }

@@ -15,9 +15,16 @@ use std::path::{Path, PathBuf};
 pub(crate) const LOCK: &str = ".lock";
 
 /// A folder that does not exist yet. Without links in its path, because paths are compared with it.
-pub(crate) fn unused() -> io::Result<PathBuf> {
+pub(crate) fn unused() -> Result<PathBuf, String> {
     let number = RandomState::new().build_hasher().finish();
-    Ok(std::env::temp_dir().canonicalize()?.join(format!("selvedge-machine-{number:016x}")))
+    let mut folder = std::env::temp_dir();
+    if folder.as_os_str().is_empty() {
+        folder.push("/tmp");
+    }
+    let whole = folder.canonicalize().map_err(|error| {
+        format!("the folder for temporary files, {}: {error}", folder.display())
+    })?;
+    Ok(whole.join(format!("selvedge-machine-{number:016x}")))
 }
 
 /// Makes the folder, with the file to lock and the socket of the board's keeper.

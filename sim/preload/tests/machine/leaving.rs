@@ -63,6 +63,45 @@ fn told(command: &mut std::process::Command) -> String {
 }
 
 #[test]
+fn what_cannot_be_run_is_told() {
+    if is_on_machine() {
+        return;
+    }
+    let told = |option: &str, value: &str| told(simrun("gfx1151").args([option, value, "true"]));
+    assert!(told("--kernel", "5.0").contains("no kernel of this version"));
+    assert!(told("--machin", "gfx1030").contains("--machin"));
+    assert!(told("--log", "/no/such/folder").contains("/no/such/folder"));
+    for (variable, value) in [("TMPDIR", "/no/such"), ("SELVEDGE_PRELOAD", "/no/such")] {
+        let said = self::told(simrun("gfx1151").env(variable, value).arg("true"));
+        assert!(said.contains("/no/such: No such file"), "{said}");
+    }
+    let said = self::told(&mut simrun("gfx1151"));
+    assert!(said.contains("PROGRAM"), "{said}");
+    // Neither empty variable says anything.
+    let mut command = simrun("gfx1151");
+    let status = command.env("TMPDIR", "").env("SELVEDGE_PRELOAD", "").arg("true").status();
+    assert!(status.unwrap().success());
+}
+
+#[test]
+fn the_library_may_lie_anywhere() {
+    if is_on_machine() {
+        return;
+    }
+    let folder = folder("a folder: with spaces");
+    let library = Path::new(env!("CARGO_BIN_EXE_simrun")).with_file_name("libselvedge_preload.so");
+    let linked = folder.join("libselvedge_preload.so");
+    std::os::unix::fs::symlink(library, &linked).unwrap();
+    let copy = folder.join("library.so");
+    std::fs::copy(&linked, &copy).unwrap();
+    let mut command = simrun("gfx1151");
+    let output = command.env("SELVEDGE_PRELOAD", &copy).args(["cat", "/sys/class/kfd/kfd/dev"]);
+    assert_eq!(String::from_utf8(output.output().unwrap().stdout).unwrap(), "235:0\n");
+    let said = told(command.env("TMPDIR", &folder));
+    assert!(said.contains("a space or a colon"), "{said}");
+}
+
+#[test]
 fn a_limit_of_files_is_told() {
     if is_on_machine() {
         return;
