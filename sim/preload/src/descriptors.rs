@@ -26,6 +26,11 @@ pub(crate) enum Owner {
 /// No descriptor from here on was ever the machine's.
 static END: AtomicI32 = AtomicI32::new(0);
 
+/// No descriptor from here on is the machine's.
+pub(crate) fn end() -> c_int {
+    END.load(Ordering::Acquire)
+}
+
 /// A forked child looks after what it has inherited. Linux copies the descriptors first and the memory later, and the
 /// parent's other threads go on in between: a mark may be of a descriptor that came too late.
 pub(crate) extern "C" fn forked() {

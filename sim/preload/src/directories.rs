@@ -22,13 +22,9 @@ original! {
 }
 
 /// Where a path leads, said to the record.
-///
-/// # Safety
-/// `path` is a C string, or null.
-unsafe fn find(what: &str, path: *const c_char) -> Option<Place> {
+fn find(what: &str, path: *const c_char) -> Option<Place> {
     let _inside = Inside::enter()?;
-    // SAFETY: the caller's promise.
-    let place = unsafe { paths::find(AT_FDCWD, path) }?;
+    let place = paths::find(AT_FDCWD, path)?;
     if log::is_on() {
         log::line(format_args!("{what} {}", machine_path(&place)));
     }

@@ -22,8 +22,7 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: u32
         // SAFETY: the caller's promise.
         return unsafe { raw::openat(directory, path, flags, mode) };
     };
-    // SAFETY: the caller's promise.
-    let place = unsafe { paths::find(directory, path) };
+    let place = paths::find(directory, path);
     let Some(place) = place else {
         drop(inside);
         // SAFETY: the caller's promise.
@@ -39,13 +38,25 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: u32
 }
 
 fn open_host(host: &CStr, flags: c_int) -> Result<c_int, Errno> {
-    // Nothing of the machine's sysfs can be written (fs/kernfs/file.c, `kernfs_fop_open`) or made.
-    if flags & libc::O_ACCMODE != libc::O_RDONLY {
-        return Err(Errno::EACCES);
+    let open = |flags: c_int| {
+        // SAFETY: a C string.
+        let fd = unsafe { raw::openat(AT_FDCWD, host.as_ptr(), flags, 0) };
+        if fd < 0 { Err(Errno::last()) } else { Ok(fd) }
+    };
+    if flags & libc::O_ACCMODE == libc::O_RDONLY || flags & libc::O_PATH != 0 {
+        return open(flags & !libc::O_CREAT);
     }
-    // SAFETY: a C string.
-    let fd = unsafe { raw::openat(AT_FDCWD, host.as_ptr(), flags & !libc::O_CREAT, 0) };
-    if fd < 0 { Err(Errno::last()) } else { Ok(fd) }
+    // Nothing of the machine's sysfs can be written (fs/kernfs/file.c, `kernfs_fop_open`) or made; what is not there, or is
+    // a directory, is found before that (fs/namei.c, `do_open`).
+    let look = |flags: c_int| open(libc::O_PATH | libc::O_CLOEXEC | flags).map(raw::close);
+    let is_made = flags & libc::O_CREAT != 0;
+    Err(match look(flags & libc::O_NOFOLLOW) {
+        Ok(_) if is_made && flags & libc::O_EXCL != 0 => Errno::EEXIST,
+        Ok(_) if look(libc::O_DIRECTORY).is_ok() => Errno::EISDIR,
+        Ok(_) => Errno::EACCES,
+        Err(Errno::ENOENT) if is_made => Errno::EACCES,
+        Err(errno) => errno,
+    })
 }
 
 fn open_device(device: &Device, flags: c_int) -> Result<c_int, Errno> {
@@ -139,10 +150,7 @@ unsafe fn open_stream(
         set_errno(libc::ENOSYS);
         return std::ptr::null_mut();
     };
-    let place = Inside::enter().and_then(|_inside| {
-        // SAFETY: the caller's promise.
-        unsafe { paths::find(AT_FDCWD, path) }
-    });
+    let place = Inside::enter().and_then(|_inside| paths::find(AT_FDCWD, path));
     let Some(place) = place else {
         // SAFETY: the caller's promise.
         return unsafe { fopen(path, mode) };
@@ -198,8 +206,7 @@ unsafe fn access_at(directory: c_int, path: *const c_char, mode: c_int, flags: c
         }
     };
     let Some(inside) = Inside::enter() else { return ask(directory, path) };
-    // SAFETY: the caller's promise.
-    let place = unsafe { paths::find(directory, path) };
+    let place = paths::find(directory, path);
     let Some(place) = place else {
         drop(inside);
         return ask(directory, path);

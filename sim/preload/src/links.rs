@@ -29,8 +29,7 @@ unsafe fn read_link(
         call!(SYS_readlinkat, directory, path, buffer, size) as isize
     };
     let Some(inside) = Inside::enter() else { return ask(directory, path) };
-    // SAFETY: the caller's promise.
-    let place = unsafe { paths::find(directory, path) };
+    let place = paths::find(directory, path);
     let result = match &place {
         Some(place) => match ask(AT_FDCWD, place.host().as_ptr()) {
             length if length < 0 => Err(Errno::last()),
@@ -144,10 +143,7 @@ pub(crate) unsafe extern "C" fn realpath(
         set_errno(libc::ENOSYS);
         return std::ptr::null_mut();
     };
-    let place = Inside::enter().and_then(|_inside| {
-        // SAFETY: libc's own contract.
-        unsafe { paths::find(AT_FDCWD, path) }
-    });
+    let place = Inside::enter().and_then(|_inside| paths::find(AT_FDCWD, path));
     let Some(place) = place else {
         // SAFETY: libc's own contract.
         return unsafe { function(path, resolved) };

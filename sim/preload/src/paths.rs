@@ -3,7 +3,6 @@
 //! `simrun` has written the machine's sysfs and /dev as real files, directories and links into a folder of its own, so
 //! that opening, listing and following them is the kernel's work. Only a device node is told apart: in the folder it is
 //! a file that holds its numbers.
-#![expect(unsafe_code, reason = "reads C strings")]
 
 use crate::raw;
 use crate::state::{self, settings};
@@ -80,38 +79,50 @@ pub(crate) fn within_tree(path: &[u8]) -> Option<&[u8]> {
     path.strip_prefix(tree()?).filter(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
-/// Where a path leads, if it is one of the machine's. `path` may be null.
-///
-/// # Safety
-/// `path` is null or a C string.
-pub(crate) unsafe fn find(directory: c_int, path: *const c_char) -> Option<Place> {
-    if path.is_null() {
-        return None;
-    }
-    // SAFETY: the caller's promise.
-    let path = unsafe { CStr::from_ptr(path) }.to_bytes();
+/// Where a path leads, if it is one of the machine's. One that cannot be read is the kernel's to refuse.
+pub(crate) fn find(directory: c_int, path: *const c_char) -> Option<Place> {
+    let mut buffer = [0; libc::PATH_MAX as usize];
+    let path = raw::path(path, &mut buffer)?;
     match path.first()? {
         // Allocates nothing for what is not the machine's: signal handlers and forked children open files, too.
         b'/' if is_odd(path) => place(path.to_vec()),
         b'/' if is_ours(path) => place(path.to_vec()),
         b'/' => None,
-        _ if directory == libc::AT_FDCWD && !HERE.load(Ordering::Relaxed) => None,
+        _ if directory == libc::AT_FDCWD && !climbs(path) && !HERE.load(Ordering::Relaxed) => None,
         _ => {
             let mut buffer = [0; libc::PATH_MAX as usize];
-            let base = within_tree(directory_path(directory, &mut buffer)?)?;
+            let base = directory_path(directory, &mut buffer)?;
+            let base = match within_tree(base) {
+                Some(base) => base,
+                None if climbs(path) || is_above_ours(base) => base,
+                None => return None,
+            };
             place([base, b"/", path].concat())
         }
     }
 }
 
-/// Whether the working directory is in the machine's folder.
+/// Whether a relative path may lead above where it begins.
+fn climbs(path: &[u8]) -> bool {
+    path.split(|&byte| byte == b'/').any(|name| name == b"..")
+}
+
+/// Whether the working directory is in the machine's folder, or above what the machine answers for.
 static HERE: AtomicBool = AtomicBool::new(false);
 
 /// The working directory may have changed.
 pub(crate) fn moved() {
     let mut buffer = [0; libc::PATH_MAX as usize];
     let path = directory_path(libc::AT_FDCWD, &mut buffer);
-    HERE.store(path.and_then(within_tree).is_some(), Ordering::Relaxed);
+    let is_here = path.is_some_and(|path| within_tree(path).is_some() || is_above_ours(path));
+    HERE.store(is_here, Ordering::Relaxed);
+}
+
+/// Whether a directory of the host has something of the machine's in it, at whatever depth.
+fn is_above_ours(directory: &[u8]) -> bool {
+    let directory = directory.strip_suffix(b"/").unwrap_or(directory);
+    let mut ours = OURS.iter().map(|ours| ours.as_bytes());
+    ours.any(|ours| ours.strip_prefix(directory).is_some_and(|rest| rest.starts_with(b"/")))
 }
 
 /// The path of an open directory, or of the working directory.
@@ -144,6 +155,14 @@ fn shortest(path: &[u8]) -> Vec<u8> {
     names.iter().flat_map(|name| [b"/".as_slice(), name].concat()).collect()
 }
 
+/// A path that leads to what is the machine's: the shortest way to where that begins, and from there on as it was written,
+/// as a link followed by `..` leads elsewhere. What the host has on the way is not in the machine's folder.
+fn entered(path: &[u8]) -> Vec<u8> {
+    let ends = (1..path.len()).filter(|&end| path[end] == b'/');
+    let entry = ends.map(|end| (end, shortest(&path[..end]))).find(|(_, way)| is_ours(way));
+    entry.map_or_else(|| shortest(path), |(end, way)| [&way, &path[end..]].concat())
+}
+
 fn is_ours(path: &[u8]) -> bool {
     OURS.iter().any(|ours| {
         let rest = path.strip_prefix(ours.as_bytes());
@@ -168,8 +187,7 @@ fn place(path: Vec<u8>) -> Option<Place> {
         // Without a keeper the files stay as they are.
         let _ = selvedge_sim::Keeper::refresh(&board);
     }
-    // As it was written: a link followed by `..` leads elsewhere.
-    let host = [tree()?, &path].concat();
+    let host = [tree()?, &entered(&path)].concat();
     if short.starts_with(b"/dev/")
         && let Some(device) = device(&host)
     {

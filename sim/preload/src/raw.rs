@@ -71,3 +71,38 @@ pub(crate) fn peek(address: *const c_void, bytes: &mut [u8]) -> bool {
     };
     usize::try_from(count) == Ok(bytes.len())
 }
+
+/// Copies to the program's memory, which need not be there, or be writable.
+pub(crate) fn poke(address: *mut c_void, bytes: &[u8]) -> bool {
+    let local = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    let remote = libc::iovec { iov_base: address, iov_len: bytes.len() };
+    // SAFETY: `local` is only read; the kernel checks the other address.
+    let count = unsafe {
+        let (local, remote) = (&raw const local, &raw const remote);
+        call!(SYS_process_vm_writev, getpid(), local, 1usize, remote, 1usize, 0usize)
+    };
+    usize::try_from(count) == Ok(bytes.len())
+}
+
+/// Room for a path.
+pub(crate) type PathBuffer = [u8; libc::PATH_MAX as usize];
+
+/// A path in the program's memory, which need not be there; `None` as well when the kernel would call it too long.
+pub(crate) fn path(address: *const c_char, buffer: &mut PathBuffer) -> Option<&[u8]> {
+    const PAGE: usize = 4096;
+    let mut length = 0;
+    // What is behind the end of the path need not be there either.
+    while length < buffer.len() {
+        let at = address.wrapping_add(length);
+        let part = &mut buffer[length..];
+        let room = part.len().min(PAGE - at.addr() % PAGE);
+        if !peek(at.cast(), &mut part[..room]) {
+            return None;
+        }
+        if let Some(end) = part[..room].iter().position(|&byte| byte == 0) {
+            return Some(&buffer[..length + end]);
+        }
+        length += room;
+    }
+    None
+}

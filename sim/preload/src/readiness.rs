@@ -1,9 +1,9 @@
 //! poll(2) of descriptors among which are the machine's.
 #![expect(unsafe_code, reason = "functions of libc's names")]
 
-use crate::descriptors::{Owner, owner};
-use crate::inside::Inside;
-use crate::raw::call;
+use crate::descriptors::{self, Owner, owner};
+use crate::inside::{Inside, set_errno};
+use crate::raw::{self, call};
 use crate::state;
 use libc::{nfds_t, pollfd, sigset_t, timespec};
 use selvedge_sys::System;
@@ -31,46 +31,51 @@ pub(crate) fn ready(entry: &pollfd) -> Option<c_short> {
 }
 
 /// Asks the kernel about the others, with `wait` while nothing of the machine's is ready. What is not ready never
-/// becomes so, but for what the kernel knows about itself.
-///
-/// # Safety
-/// `entries` are `count` of them, or null.
-unsafe fn poll_with(
+/// becomes so, but for what the kernel knows about itself. Entries that are not there are the kernel's to refuse.
+fn poll_with(
     entries: *mut pollfd,
     count: nfds_t,
     ask: impl Fn(*mut pollfd, bool) -> c_int,
 ) -> c_int {
-    let entries = if entries.is_null() || usize::try_from(count).is_err() {
-        &mut []
-    } else {
-        // SAFETY: the caller's promise.
-        unsafe { std::slice::from_raw_parts_mut(entries, count as usize) }
-    };
-    let answers: Vec<Option<c_short>> = entries.iter().map(ready).collect();
-    let numbers: Vec<c_int> = entries.iter().map(|entry| entry.fd).collect();
-    for (entry, _) in entries.iter_mut().zip(&answers).filter(|(_, answer)| answer.is_some()) {
+    let Some(mut own) = machines(entries, count) else { return ask(entries, true) };
+    let numbers: Vec<c_int> = own.iter().map(|entry| entry.fd).collect();
+    let answers: Vec<Option<c_short>> = own.iter().map(ready).collect();
+    for (entry, _) in own.iter_mut().zip(&answers).filter(|(_, answer)| answer.is_some()) {
         entry.fd = -1; // poll(2) takes no notice of it
     }
     let already = answers.iter().flatten().filter(|&&events| events != 0).count();
-    let result = ask(entries.as_mut_ptr(), already == 0);
-    for ((entry, answer), fd) in entries.iter_mut().zip(answers).zip(numbers) {
+    let result = ask(own.as_mut_ptr(), already == 0);
+    if result < 0 {
+        return result;
+    }
+    for ((entry, answer), fd) in own.iter_mut().zip(answers).zip(numbers) {
         if let Some(events) = answer {
             (entry.fd, entry.revents) = (fd, events);
         }
     }
-    if result < 0 { result } else { result + already as c_int }
+    if !raw::poke(entries.cast(), bytes(&mut own)) {
+        set_errno(libc::EFAULT);
+        return -1;
+    }
+    result + already as c_int
 }
 
-/// Whether none of the descriptors is the machine's.
-///
-/// # Safety
-/// As [`poll_with`].
-unsafe fn all_kernel(entries: *const pollfd, count: nfds_t) -> bool {
-    entries.is_null()
-        || (0..count as usize).all(|index| {
-            // SAFETY: the caller's promise.
-            owner(unsafe { (*entries.add(index)).fd }) == Owner::Kernel
-        })
+/// A copy of the entries, if any of them is the machine's.
+fn machines(entries: *const pollfd, count: nfds_t) -> Option<Vec<pollfd>> {
+    // More descriptors than any process can have the kernel refuses.
+    const MOST: nfds_t = 1 << 20;
+    if descriptors::end() == 0 || count == 0 || count > MOST {
+        return None;
+    }
+    let mut own = vec![pollfd { fd: -1, events: 0, revents: 0 }; count as usize];
+    let read = raw::peek(entries.cast(), bytes(&mut own));
+    own.iter().any(|entry| owner(entry.fd) != Owner::Kernel).then_some(own).filter(|_| read)
+}
+
+fn bytes(entries: &mut [pollfd]) -> &mut [u8] {
+    let length = size_of_val(entries);
+    // SAFETY: the entries' memory; they have no padding, and every value is one.
+    unsafe { std::slice::from_raw_parts_mut(entries.as_mut_ptr().cast(), length) }
 }
 
 #[unsafe(no_mangle)]
@@ -80,7 +85,7 @@ pub(crate) unsafe extern "C" fn poll(entries: *mut pollfd, count: nfds_t, timeou
         let ask = |entries: *mut pollfd, wait: bool| {
             call!(SYS_poll, entries, count, if wait { timeout } else { 0 }) as c_int
         };
-        if all_kernel(entries, count) { ask(entries, true) } else { poll_with(entries, count, ask) }
+        poll_with(entries, count, ask)
     }
 }
 
@@ -117,6 +122,6 @@ pub(crate) unsafe extern "C" fn ppoll(
             };
             call!(SYS_ppoll, entries, count, pointer, mask, SIGNAL_SET) as c_int
         };
-        if all_kernel(entries, count) { ask(entries, true) } else { poll_with(entries, count, ask) }
+        poll_with(entries, count, ask)
     }
 }

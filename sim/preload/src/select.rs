@@ -4,35 +4,40 @@
 //! the machine says is not ready is taken out of the sets; it does not become ready while somebody waits.
 #![expect(unsafe_code, reason = "functions of libc's names")]
 
-use crate::raw::call;
+use crate::descriptors;
+use crate::raw::{self, call};
 use crate::readiness::ready;
 use libc::{fd_set, pollfd, sigset_t, timespec, timeval};
 use std::ffi::{c_int, c_void};
 
-/// Takes what is not ready out of the sets, asks the kernel, and should that fail puts it back.
-///
-/// # Safety
-/// The sets are null or have room for `count` descriptors.
-unsafe fn select_with(count: c_int, sets: [*mut fd_set; 3], ask: impl Fn() -> c_int) -> c_int {
-    const BITS: usize = usize::BITS as usize;
+/// Takes what is not ready out of the sets, asks the kernel, and should that fail puts it back. Sets that are not there are
+/// the kernel's to refuse.
+fn select_with(count: c_int, sets: [*mut fd_set; 3], ask: impl Fn() -> c_int) -> c_int {
+    // Beyond the descriptors that there are the kernel reads no bits, and sets need not have any.
+    let count = count.min(descriptors::end());
     let mut taken = Vec::new();
-    for set in sets.into_iter().filter(|set| !set.is_null()) {
+    for set in sets.into_iter().filter(|set| !set.is_null() && count > 0) {
+        // A set is an array of words (`__fd_mask`), the lowest bits first.
+        let mut bits = vec![0u8; (count.cast_unsigned() as usize).div_ceil(64) * 8];
+        if !raw::peek(set.cast(), &mut bits) {
+            continue;
+        }
+        let before = bits.clone();
         for fd in 0..count {
-            let bit = 1usize << (fd as usize % BITS);
-            // SAFETY: the caller's promise; a set is an array of words (`__fd_mask`).
-            let word = unsafe { &mut *set.cast::<usize>().add(fd as usize / BITS) };
+            let (byte, bit) = (&mut bits[fd as usize / 8], 1 << (fd % 8));
             let entry = pollfd { fd, events: libc::POLLIN | libc::POLLOUT, revents: 0 };
-            if *word & bit != 0 && ready(&entry) == Some(0) {
-                *word &= !bit;
-                taken.push((std::ptr::from_mut(word), bit));
+            if *byte & bit != 0 && ready(&entry) == Some(0) {
+                *byte &= !bit;
             }
+        }
+        if bits != before && raw::poke(set.cast(), &bits) {
+            taken.push((set, before));
         }
     }
     let result = ask();
     if result < 0 {
-        for (word, bit) in taken {
-            // SAFETY: as above.
-            unsafe { *word |= bit };
+        for (set, before) in taken {
+            raw::poke(set.cast(), &before);
         }
     }
     result

@@ -6,7 +6,7 @@ use crate::files::machine_path;
 use crate::inside::{Inside, returned};
 use crate::log::{self, Outcome};
 use crate::paths::{self, Place};
-use crate::raw::call;
+use crate::raw::{self, call};
 use crate::state;
 use libc::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW, statx as Statx};
 use selvedge_sys::Errno;
@@ -14,6 +14,8 @@ use std::ffi::{c_char, c_int, c_uint};
 
 /// Permissions of a device node that is open.
 const OPEN: u32 = 0o666;
+
+const NOTHING: *const c_char = c"".as_ptr();
 
 /// What is asked about.
 enum Subject {
@@ -26,19 +28,13 @@ enum Subject {
 }
 
 /// Whether a path is empty, and so about the descriptor.
-///
-/// # Safety
-/// `path` is a C string, or null.
-unsafe fn is_empty(path: *const c_char) -> bool {
-    // SAFETY: the caller's promise.
-    path.is_null() || unsafe { *path == 0 }
+fn is_empty(path: *const c_char) -> bool {
+    let mut first = [1];
+    path.is_null() || path == NOTHING || raw::peek(path.cast(), &mut first) && first == [0]
 }
 
-/// # Safety
-/// `path` is a C string, or null.
-unsafe fn subject(directory: c_int, path: *const c_char, flags: c_int) -> Subject {
-    // SAFETY: the caller's promise.
-    if flags & AT_EMPTY_PATH != 0 && unsafe { is_empty(path) } {
+fn subject(directory: c_int, path: *const c_char, flags: c_int) -> Subject {
+    if flags & AT_EMPTY_PATH != 0 && is_empty(path) {
         let device = (owner(directory) == Owner::Machine)
             .then(state::current)
             .flatten()
@@ -46,8 +42,7 @@ unsafe fn subject(directory: c_int, path: *const c_char, flags: c_int) -> Subjec
         return device
             .map_or(Subject::Kernel, |(major, minor)| Subject::Device(major, minor, OPEN));
     }
-    // SAFETY: the caller's promise.
-    match unsafe { paths::find(directory, path) } {
+    match paths::find(directory, path) {
         // A link is a link, when it is asked about.
         Some(Place::Device(device)) if flags & AT_SYMLINK_NOFOLLOW == 0 || !device.by_link => {
             Subject::Device(device.major, device.minor, device.permissions)
@@ -55,6 +50,14 @@ unsafe fn subject(directory: c_int, path: *const c_char, flags: c_int) -> Subjec
         Some(place) => Subject::Place(place),
         None => Subject::Kernel,
     }
+}
+
+/// Gives the program an answer, if it has a place for it.
+fn answered<T>(out: *mut T, answer: &T) -> Result<c_int, Errno> {
+    // SAFETY: of structures of the kernel's all bytes are set.
+    let bytes =
+        unsafe { std::slice::from_raw_parts(std::ptr::from_ref(answer).cast(), size_of::<T>()) };
+    if raw::poke(out.cast(), bytes) { Ok(0) } else { Err(Errno::EFAULT) }
 }
 
 /// fstatat(2)
@@ -72,8 +75,7 @@ unsafe fn status_at(
         call!(SYS_newfstatat, directory, path, out, flags) as c_int
     };
     let Some(inside) = Inside::enter() else { return ask(directory, path) };
-    // SAFETY: the caller's promise.
-    let result = match unsafe { subject(directory, path, flags) } {
+    let result = match subject(directory, path, flags) {
         Subject::Kernel => {
             drop(inside);
             return ask(directory, path);
@@ -91,21 +93,14 @@ unsafe fn status_at(
         }
         Subject::Device(major, minor, permissions) => {
             log::line(format_args!("stat {directory} = character device {major}:{minor}"));
-            if out.is_null() {
-                Err(Errno::EFAULT)
-            } else {
-                // SAFETY: all zeros are a value; `out` is the caller's.
-                unsafe {
-                    let mut answer: libc::stat = std::mem::zeroed();
-                    answer.st_mode = libc::S_IFCHR | permissions;
-                    answer.st_nlink = 1;
-                    answer.st_blksize = 4096;
-                    answer.st_ino = u64::from(major << 8 | minor);
-                    answer.st_rdev = libc::makedev(major, minor);
-                    out.write(answer);
-                }
-                Ok(0)
-            }
+            // SAFETY: all zeros are a value.
+            let mut answer: libc::stat = unsafe { std::mem::zeroed() };
+            answer.st_mode = libc::S_IFCHR | permissions;
+            answer.st_nlink = 1;
+            answer.st_blksize = 4096;
+            answer.st_ino = u64::from(major << 8 | minor);
+            answer.st_rdev = libc::makedev(major, minor);
+            answered(out, &answer)
         }
     };
     drop(inside);
@@ -129,8 +124,7 @@ pub(crate) unsafe extern "C" fn statx(
         call!(SYS_statx, directory, path, flags, mask, out) as c_int
     };
     let Some(inside) = Inside::enter() else { return ask(directory, path) };
-    // SAFETY: libc's own contract.
-    let result = match unsafe { subject(directory, path, flags) } {
+    let result = match subject(directory, path, flags) {
         Subject::Kernel => {
             drop(inside);
             return ask(directory, path);
@@ -139,21 +133,17 @@ pub(crate) unsafe extern "C" fn statx(
             0 => Ok(0),
             _ => Err(Errno::last()),
         },
-        Subject::Device(..) if out.is_null() => Err(Errno::EFAULT),
         Subject::Device(major, minor, permissions) => {
             log::line(format_args!("statx {directory} = character device {major}:{minor}"));
-            // SAFETY: all zeros are a value; `out` is the caller's.
-            unsafe {
-                let mut answer: Statx = std::mem::zeroed();
-                answer.stx_mask = libc::STATX_BASIC_STATS;
-                answer.stx_mode = (libc::S_IFCHR | permissions) as u16;
-                answer.stx_nlink = 1;
-                answer.stx_blksize = 4096;
-                answer.stx_ino = u64::from(major << 8 | minor);
-                (answer.stx_rdev_major, answer.stx_rdev_minor) = (major, minor);
-                out.write(answer);
-            }
-            Ok(0)
+            // SAFETY: all zeros are a value.
+            let mut answer: Statx = unsafe { std::mem::zeroed() };
+            answer.stx_mask = libc::STATX_BASIC_STATS;
+            answer.stx_mode = (libc::S_IFCHR | permissions) as u16;
+            answer.stx_nlink = 1;
+            answer.stx_blksize = 4096;
+            answer.stx_ino = u64::from(major << 8 | minor);
+            (answer.stx_rdev_major, answer.stx_rdev_minor) = (major, minor);
+            answered(out, &answer)
         }
     };
     drop(inside);
@@ -175,8 +165,6 @@ macro_rules! statuses {
 
 /// libc's structure; its 64-bit twin is the same on x86-64.
 type Out = *mut libc::stat;
-const NOTHING: *const c_char = c"".as_ptr();
-
 statuses! {
     stat(path: *const c_char, out: Out) => AT_FDCWD, path, out, 0;
     stat64(path: *const c_char, out: Out) => AT_FDCWD, path, out, 0;

@@ -29,8 +29,7 @@ fn moved(result: c_int) -> c_int {
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn chdir(path: *const c_char) -> c_int {
     let place = Inside::enter().and_then(|_inside| {
-        // SAFETY: libc's own contract.
-        let place = unsafe { paths::find(AT_FDCWD, path) }?;
+        let place = paths::find(AT_FDCWD, path)?;
         if log::is_on() {
             log::line(format_args!("chdir {}", machine_path(&place)));
         }

@@ -55,6 +55,25 @@ fn tree() {
     assert_eq!(shown.to_str(), Some("/dev/dri/renderD128"));
     let shown = fs::read_link(format!("/proc/self/fd/{}", nodes.as_raw_fd())).unwrap();
     assert_eq!(shown.to_str(), Some(NODES));
+    // Relative to one that the host has.
+    let class = fs::File::open("/sys/class").unwrap();
+    // SAFETY: C strings.
+    unsafe {
+        let path = c"kfd/kfd/topology/nodes/1/gpu_id";
+        assert!(check(libc::openat(class.as_raw_fd(), path.as_ptr(), O_RDONLY)).is_ok());
+        assert!(check(libc::chdir(c"/dev".as_ptr())).is_ok());
+        assert!(fs::metadata("kfd").unwrap().file_type().is_char_device());
+        assert!(check(libc::chdir(c"/tmp".as_ptr())).is_ok());
+    }
+    for path in ["../dev/kfd", "/tmp/../dev/kfd", "/dev/../dev/./kfd"] {
+        assert!(fs::metadata(path).unwrap().file_type().is_char_device(), "{path}");
+    }
+    // What is not there is not, and directories are none.
+    assert_eq!(open(c"/dev/dri/card0", libc::O_RDWR), Err(libc::ENOENT));
+    assert_eq!(open(c"/dev/kfd/x", libc::O_RDWR), Err(ENOTDIR));
+    assert_eq!(open(c"/dev/dri", libc::O_RDWR), Err(libc::EISDIR));
+    let exclusively = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
+    assert_eq!(open(c"/sys/class/kfd/kfd/dev", exclusively), Err(libc::EEXIST));
     // Nothing can be written or made.
     assert_eq!(open(c"/sys/class/drm/renderD128/device/vendor", O_WRONLY), Err(EACCES));
     assert_eq!(open(c"/dev/dri/new", O_WRONLY | libc::O_CREAT), Err(EACCES));
@@ -67,6 +86,52 @@ fn tree() {
 #[test]
 fn the_machines_files_can_be_read_in_every_way() {
     on_machine("gfx1151", "files::the_machines_files_can_be_read_in_every_way", tree);
+}
+
+/// Addresses at which nothing is, or nothing that may be written, the kernel refuses.
+fn addresses() {
+    let kfd = open(c"/dev/kfd", libc::O_RDWR).unwrap();
+    let nothing = std::ptr::without_provenance_mut::<u8>(16);
+    // SAFETY: nothing is read or written there.
+    unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        let no_path = nothing.cast::<c_char>();
+        let no_entries = nothing.cast::<libc::pollfd>();
+        let no_set = nothing.cast::<libc::fd_set>();
+        let none = std::ptr::null_mut();
+        let mut now = libc::timeval { tv_sec: 0, tv_usec: 0 };
+        for result in [
+            libc::open(no_path, O_RDONLY),
+            libc::stat(no_path, &raw mut status),
+            libc::stat(c"/dev/kfd".as_ptr(), nothing.cast()),
+            libc::fstat(kfd, nothing.cast()),
+            libc::access(no_path, 0),
+            libc::chdir(no_path),
+            libc::poll(no_entries, 3, 0),
+            libc::select(kfd + 1, no_set, none, none, &raw mut now),
+        ] {
+            assert_eq!((result, crate::errno()), (-1, libc::EFAULT));
+        }
+        assert_eq!(libc::write(kfd, nothing.cast(), 8), -1);
+        assert_eq!(crate::errno(), libc::EINVAL);
+        // A path at the end of what is mapped; and a set, of which the kernel reads no more than there are descriptors.
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let page = libc::mmap(std::ptr::null_mut(), 8192, 3, flags, -1, 0).cast::<u8>();
+        check(libc::munmap(page.add(4096).cast(), 4096)).unwrap();
+        let path = page.add(4096 - 9);
+        path.copy_from_nonoverlapping(c"/dev/kfd".as_ptr().cast(), 9);
+        assert_eq!(libc::stat(path.cast(), &raw mut status), 0);
+        let set = page.add(4096 - 128).cast::<libc::fd_set>();
+        libc::FD_ZERO(set);
+        libc::FD_SET(kfd, set);
+        assert_eq!(libc::select(1 << 30, set, none, none, &raw mut now), 1);
+        assert_eq!(libc::poll(no_entries, libc::nfds_t::MAX >> 1, 0), -1);
+    }
+}
+
+#[test]
+fn bad_addresses_are_refused() {
+    on_machine("gfx1151", "files::bad_addresses_are_refused", addresses);
 }
 
 fn streams() {
