@@ -2,10 +2,37 @@
 #![expect(unsafe_code, reason = "process_vm_readv and process_vm_writev take raw addresses")]
 
 use selvedge_sys::Errno;
+use std::cell::RefCell;
+use std::ops::Range;
 use zerocopy::{FromBytes, IntoBytes};
 
 /// First address above the user half of the address space with four-level paging (`TASK_SIZE_MAX`).
 pub(crate) const USER_END: u64 = 0x7fff_ffff_f000;
+
+thread_local! {
+    /// What calls of this thread may reach of the process's memory, when that is not all.
+    static REACH: RefCell<Option<Vec<Range<u64>>>> = const { RefCell::new(None) };
+}
+
+/// Makes calls whose arguments nobody has vouched for: outside `ranges` nothing is mapped for them.
+pub(crate) fn within<T>(ranges: Vec<Range<u64>>, calls: impl FnOnce() -> T) -> T {
+    struct Restore;
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            REACH.set(None);
+        }
+    }
+    REACH.set(Some(ranges));
+    let _restore = Restore;
+    calls()
+}
+
+/// Whether the range lies in the user half, and this thread may reach it.
+fn reaches(address: u64, size: u64) -> bool {
+    let holds = |range: &Range<u64>| range.start <= address && address + size <= range.end;
+    access_ok(address, size)
+        && REACH.with_borrow(|reach| reach.as_ref().is_none_or(|ranges| ranges.iter().any(holds)))
+}
 
 /// `access_ok`: whether the range lies in the user half. It need not be mapped.
 pub(crate) fn access_ok(address: u64, size: u64) -> bool {
@@ -26,7 +53,7 @@ pub(crate) fn read(address: u64, bytes: &mut [u8]) -> Result<(), Errno> {
     if bytes.is_empty() {
         return Ok(());
     }
-    if !access_ok(address, bytes.len() as u64) {
+    if !reaches(address, bytes.len() as u64) {
         return Err(Errno::EFAULT);
     }
     let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
@@ -43,7 +70,7 @@ pub(crate) fn write(address: u64, bytes: &[u8]) -> Result<(), Errno> {
     if bytes.is_empty() {
         return Ok(());
     }
-    if !access_ok(address, bytes.len() as u64) {
+    if !reaches(address, bytes.len() as u64) {
         return Err(Errno::EFAULT);
     }
     let local = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
@@ -80,7 +107,7 @@ pub(crate) fn present(address: u64, size: u64, writable: bool) -> bool {
     else {
         return false;
     };
-    if !access_ok(start, end - start) {
+    if !reaches(start, end - start) {
         return false;
     }
     let advice = if writable { libc::MADV_POPULATE_WRITE } else { libc::MADV_POPULATE_READ };
@@ -128,6 +155,23 @@ mod tests {
         for (start, length) in [(0x1001, 1), (0, 0), (0, u64::MAX), (USER_END, 1), (!0xfff, 4096)] {
             assert_eq!(pages(start, length), None, "{start:#x}, {length:#x}");
         }
+    }
+
+    #[test]
+    fn calls_that_are_not_trusted_reach_nothing_else() {
+        let (mut here, mut there) = ([1u8; 8], [2u8; 8]);
+        let [own, other] =
+            [&mut here, &mut there].map(|a| a.as_mut_ptr().expose_provenance() as u64);
+        within(vec![own..own + 8], || {
+            assert_eq!(
+                (get::<u64>(own), get::<u32>(own + 4)),
+                (Ok(u64::MAX / 255), Ok(0x0101_0101))
+            );
+            assert_eq!(get::<u64>(own + 1), Err(Errno::EFAULT));
+            assert_eq!(put(other, &7u64), Err(Errno::EFAULT));
+            assert!(!present(other, 8, true));
+        });
+        assert_eq!((put(other, &7u64), there), (Ok(()), 7u64.to_ne_bytes()));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Runs a record again.
 #![expect(unsafe_code, reason = "makes calls with recorded arguments")]
 
-use super::arguments::{drm_field, kfd_field, kfd_name, kfd_value, value};
+use super::arguments::{drm_field, kfd_field, kfd_name, kfd_value, length, pointers, value};
 use super::format::{Line, Pointed, Run};
 use super::memory::{Memory, Shadow};
+use crate::abi::user;
 use crate::clock::Clock;
 use crate::cp::{Conductor, QueueAt, TakenPacket};
 use crate::memory::{AddressSpace, Backing};
@@ -319,7 +320,8 @@ fn bytes_of(words: &[u64], length: usize) -> Vec<u8> {
 }
 
 fn put(bytes: &mut [u8], offset: usize, value: &[u8]) {
-    if let Some(place) = bytes.get_mut(offset..offset + value.len()) {
+    let end = offset.checked_add(value.len());
+    if let Some(place) = end.and_then(|end| bytes.get_mut(offset..end)) {
         place.copy_from_slice(value);
     }
 }
@@ -340,6 +342,14 @@ impl Replay {
         if record != here {
             self.differs(line, format_args!("{what} gave {record}, and here {here}"));
         }
+    }
+
+    /// Whether a range was reserved for the record.
+    fn is_reserved(&self, address: u64, length: u64) -> bool {
+        let end = address.checked_add(length).and_then(|end| end.checked_next_multiple_of(PAGE));
+        end.is_some_and(|end| {
+            self.reserved.iter().any(|&(start, last)| start <= address && end <= last)
+        })
     }
 
     /// The descriptor here.
@@ -379,11 +389,16 @@ impl Replay {
             }
             Line::Map { fd, length, protection, flags, offset, result } => {
                 let address = usize::try_from(*result).unwrap_or(0);
-                let flags = MapFlags::from_bits_retain(*flags);
-                let fixed = if address == 0 { MapFlags::empty() } else { MapFlags::FIXED };
+                let flags = MapFlags::from_bits_retain(*flags) - MapFlags::FIXED;
+                // Reserved for it, or more than any address space has room for.
+                let fixed = if self.is_reserved(address as u64, *length) {
+                    MapFlags::FIXED
+                } else {
+                    MapFlags::empty()
+                };
                 let protection = Protection::from_bits_retain(*protection);
                 let address = with_exposed_provenance_mut(address);
-                // SAFETY: the range was reserved for it.
+                // SAFETY: the range was reserved for it, or is where nothing is.
                 let mapped = unsafe {
                     let (flags, fd) = (flags | fixed, self.fd(*fd));
                     self.process.mmap(address, *length as usize, protection, flags, fd, *offset)
@@ -439,7 +454,8 @@ impl Replay {
 
     /// What of a range is the record's is nobody's again.
     fn unmap(&mut self, address: u64, length: u64) {
-        let end = address.saturating_add(length).next_multiple_of(PAGE);
+        let end = address.saturating_add(length);
+        let end = end.checked_next_multiple_of(PAGE).unwrap_or(end);
         let parts: Vec<(u64, u64)> = self
             .reserved
             .iter()
@@ -589,14 +605,17 @@ impl Replay {
     ) -> bool {
         if let Some((start, length)) = user_range(call.request, call.before) {
             let first = start & !(PAGE - 1);
-            let length = (start - first).saturating_add(length).next_multiple_of(PAGE);
-            let address = with_exposed_provenance_mut(first as usize);
-            // SAFETY: the range was reserved for the record.
-            unsafe {
-                libc::mprotect(address, length as usize, libc::PROT_READ | libc::PROT_WRITE);
+            if self.is_reserved(first, (start - first).saturating_add(length)) {
+                let length = (start - first + length).next_multiple_of(PAGE);
+                let address = with_exposed_provenance_mut(first as usize);
+                // SAFETY: the range was reserved for the record.
+                unsafe {
+                    libc::mprotect(address, length as usize, libc::PROT_READ | libc::PROT_WRITE);
+                }
             }
         }
         let mut argument = call.before.to_vec();
+        argument.resize(argument.len().max(length(call.request)), 0);
         for field in call.descriptors_in() {
             let recorded = value(call.before, field).unwrap_or(0) as u32;
             put(&mut argument, field.offset, &self.fd(recorded.cast_signed()).to_ne_bytes());
@@ -606,16 +625,29 @@ impl Replay {
             let timeout = if timed_out { 0 } else { patience.as_millis() as u32 };
             put(&mut argument, field.offset, &timeout.to_ne_bytes());
         }
-        let mut behind: Vec<Vec<u64>> =
-            call.pointed.iter().map(|pointed| aligned(&pointed.before)).collect();
+        let known = pointers(call.request, &argument);
+        let mut behind: Vec<Vec<u64>> = Vec::new();
+        for Pointed { offset, before, .. } in call.pointed {
+            let size = known.iter().find(|known| known.0 == *offset).map_or(0, |known| known.2);
+            let mut bytes = before.clone();
+            bytes.resize(bytes.len().max(size), 0);
+            behind.push(aligned(&bytes));
+        }
         for (pointed, words) in call.pointed.iter().zip(&mut behind) {
             let address = words.as_mut_ptr().expose_provenance() as u64;
             put(&mut argument, pointed.offset, &address.to_ne_bytes());
         }
         let mut words = aligned(&argument);
         let pointer = words.as_mut_ptr().cast();
-        // SAFETY: the argument has the request's size, and what it points to is here.
-        let here = unsafe { self.process.ioctl(self.fd(fd), call.request, pointer) };
+        // An address that was not replaced is the recorded process's: nothing of it is here but what was reserved.
+        let own = std::iter::once(&words).chain(&behind).map(|words| {
+            let start = words.as_ptr().expose_provenance() as u64;
+            start..start + 8 * words.len() as u64
+        });
+        let reach = own.chain(self.reserved.iter().map(|&(start, end)| start..end)).collect();
+        let fd = self.fd(fd);
+        // SAFETY: the argument has the request's size, and what it points to is here, or not reached.
+        let here = user::within(reach, || unsafe { self.process.ioctl(fd, call.request, pointer) });
         let mut now = bytes_of(&words, call.after.len());
         if !timed_out && result == 0 && call.has_timed_out(&now) {
             return false;
@@ -623,14 +655,16 @@ impl Replay {
         let name = kfd_name(call.request)
             .map_or_else(|| format!("ioctl {:#x}", call.request), str::to_owned);
         self.result(line, &name, result, outcome(here.map(i64::from)));
-        for field in call.descriptors_out() {
+        // Of a call that failed the field is the record's.
+        for field in call.descriptors_out().into_iter().filter(|_| here.is_ok()) {
             if let (Some(here), Some(recorded)) = (value(&now, field), value(call.after, field)) {
                 let (here, recorded) = (here as u32, recorded as u32);
                 self.descriptors.insert(recorded.cast_signed(), here.cast_signed());
             }
         }
         for (offset, size) in call.masked() {
-            let recorded = call.after.get(offset..offset + size).unwrap_or_default().to_vec();
+            let recorded = offset.checked_add(size).and_then(|end| call.after.get(offset..end));
+            let recorded = recorded.unwrap_or_default().to_vec();
             put(&mut now, offset, &recorded);
         }
         if now != call.after {

@@ -3,7 +3,7 @@
 use crate::rig::{Rig, eventually};
 use selvedge_sim::Machine;
 use selvedge_sim::cp::{PacketListener, TakenPacket};
-use selvedge_sim::record::{Line, Recorder, parse};
+use selvedge_sim::record::{Line, Recorder, parse, replay};
 use std::sync::{Arc, Mutex};
 
 #[derive(Debug, Default)]
@@ -56,4 +56,45 @@ fn turns_are_recorded() {
     };
     let changed: Vec<u32> = runs.iter().map(|run| run.value).collect();
     assert_eq!((changed.len(), changed.contains(&1)), (2, true), "{runs:?}");
+}
+
+/// A record may have been damaged, or be another's: what it says is done to this process is not.
+#[test]
+fn nothing_but_the_records_own_is_reached() {
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let own = [5u8; 16];
+    // VERSION's name, to an address of this process's (drm.h, `struct drm_version`).
+    let mut version = [0u8; 64];
+    version[16] = 6;
+    version[24..32].copy_from_slice(&own.as_ptr().expose_provenance().to_ne_bytes());
+    let version = hex(&version);
+    // A userptr of 2^64 - 1 bytes, and an export that fails and leaves descriptor 1 in its argument.
+    let mut userptr = [0u8; 40];
+    userptr[8..16].fill(0xff);
+    userptr[24] = 8;
+    userptr[36] = 4;
+    let userptr = hex(&userptr);
+    let export = hex(&[0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 1, 0, 0, 0]);
+    let lines = [
+        "record 1 18 0 gfx1030".to_owned(),
+        "open 3 1 /dev/kfd".to_owned(),
+        "open 4 1 /dev/dri/renderD128".to_owned(),
+        "open 5 1 /etc/passwd".to_owned(),
+        format!("ioctl 4 c0406400 0 ={version} ={version} 0"),
+        "ioctl 3 80084b01 0 = = 1 18446744073709551615 = =".to_owned(),
+        format!("ioctl 3 c0284b16 0 ={userptr} ={userptr} 0"),
+        format!("ioctl 3 c0104b24 0 ={export} ={export} 0"),
+        "close 1".to_owned(),
+        "mmap 3 7ffffffff000 3 17 0 -22".to_owned(),
+        "mmap 3 ffffffffffffffff 3 17 0 4096".to_owned(),
+        "munmap ffffffffffffffff ffffffffffffffff".to_owned(),
+        "munmap 0 ffffffffffffffff".to_owned(),
+    ];
+    let text: String = lines.iter().map(|line| format!("@ {line}\n")).collect();
+    let lines = parse(&text).unwrap();
+    let outcome = replay(&lines).unwrap();
+    let told = |what: &str| outcome.differences.iter().any(|difference| difference.contains(what));
+    assert!(told("open gave 5, and here -2"), "{:?}", outcome.differences);
+    assert!(told("gave 0, and here -14") && told("close gave 0, and here -9"));
+    assert_eq!(own, [5; 16]);
 }
