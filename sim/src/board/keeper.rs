@@ -13,11 +13,11 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Who does not send the rest of a message in this time, or take one, is disconnected.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// So long a reset waits for a member to stop its queues. Those of a process that is stopped itself do not run.
+/// So long a reset waits for all members to stop their queues. Those of a process that is stopped itself do not run.
 const STOPPING: Duration = Duration::from_secs(1);
 
 /// Who is at the other end of a connection.
@@ -202,11 +202,13 @@ impl Keeper {
         });
         let told: Vec<&Peer> =
             others.filter(|peer| passing::send(&peer.stream, &news.encode()).is_ok()).collect();
+        let end = Instant::now() + STOPPING;
         for peer in told {
-            let limited = peer.stream.set_read_timeout(Some(STOPPING));
+            let left = end.saturating_duration_since(Instant::now()).as_millis() as i32;
             // Who does not answer in time does so later, when nobody waits for it.
-            let _ = limited.and_then(|()| passing::receive(&peer.stream));
-            let _ = peer.stream.set_read_timeout(Some(PATIENCE));
+            if wait(&[peer.stream.as_fd()], left).is_ok_and(|ready| ready == [true]) {
+                let _ = passing::receive(&peer.stream);
+            }
         }
     }
 }
@@ -240,5 +242,34 @@ fn wait(ends: &[BorrowedFd<'_>], time: i32) -> io::Result<Vec<bool>> {
         if error.kind() != io::ErrorKind::Interrupted {
             return Err(error);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_who_are_stopped_are_waited_for_together() {
+        let memory = Arc::new(Memory::new(4096).unwrap());
+        let mut keeper = Keeper::new(memory.clone(), Books::new(memory, Vec::new(), 0, true));
+        let mut ends = Vec::new();
+        for number in 0..10 {
+            let (stream, end) = UnixStream::pair().unwrap();
+            let role = Role::Listener(number);
+            keeper.peers.insert(number, Peer { stream, role });
+            ends.push(end);
+        }
+        // Nobody hears but the last, and the one who tells is not told.
+        let last = ends.pop().unwrap();
+        let hears = std::thread::spawn(move || {
+            let message = passing::receive(&last).unwrap();
+            passing::send(&last, &message).unwrap();
+        });
+        let start = Instant::now();
+        keeper.tell_others(0, News::Hang(0));
+        assert!(start.elapsed() < 5 * STOPPING);
+        hears.join().unwrap();
+        assert!(wait(&[ends[0].as_fd(), ends[1].as_fd()], NOW).unwrap() == [false, true]);
     }
 }
