@@ -30,6 +30,9 @@ use thiserror::Error;
 /// Room for what is not a buffer: doorbells, event pages, remap pages, and rounding.
 const OVERHEAD: u64 = 1 << 30;
 
+/// `MAX_GPU_INSTANCE` (amdgpu.h).
+const MOST_GPUS: usize = 64;
+
 /// Why a machine could not be made.
 #[derive(Debug, Error)]
 pub enum MachineError {
@@ -50,6 +53,12 @@ pub enum MachineError {
         text: String,
         /// The name.
         name: String,
+    },
+    /// More GPUs than the KFD can have.
+    #[error("a machine with {count} GPUs; the driver has room for {MOST_GPUS}")]
+    TooManyGpus {
+        /// How many.
+        count: usize,
     },
     /// A recorded topology does not hold enough.
     #[error("{}: {problem}", file.display())]
@@ -280,18 +289,21 @@ impl Builder {
     /// # Errors
     /// When the host gives no memory for it.
     pub fn keeper(&self) -> Result<Keeper, MachineError> {
-        let (boards, _) = self.boards();
+        let (boards, _) = self.boards()?;
         let topology = Topology::new(&self.host, &boards, &self.kernel);
         let (memory, books) = books(&boards, &topology, &self.kernel)?;
         Ok(Keeper::new(memory, books))
     }
 
     /// The boards that the driver works with, and those that it does not.
-    fn boards(&self) -> (Vec<Board>, Vec<Board>) {
+    fn boards(&self) -> Result<(Vec<Board>, Vec<Board>), MachineError> {
+        if self.cards.len() > MOST_GPUS {
+            return Err(MachineError::TooManyGpus { count: self.cards.len() });
+        }
         let is_driven = |card: &&Card| self.host.driver && card.has_firmware;
         let (cards, idle): (Vec<_>, Vec<_>) = self.cards.iter().partition(is_driven);
         let boards = |cards: Vec<&Card>| cards.iter().map(|card| card.board.clone()).collect();
-        (boards(cards), boards(idle))
+        Ok((boards(cards), boards(idle)))
     }
 
     /// Makes the machine.
@@ -302,7 +314,7 @@ impl Builder {
         if self.inspection.conductor.is_some() && self.caches != Caches::Transparent {
             return Err(MachineError::ConductedCaches);
         }
-        let (boards, idle) = self.boards();
+        let (boards, idle) = self.boards()?;
         let (system, bytes) = sizes(&boards);
         let topology = Topology::new(&self.host, &boards, &self.kernel);
         let mut listener = None;

@@ -7,6 +7,7 @@
 use crate::machine::{Builder, Machine, MachineError};
 use crate::profile::{self, Board, Host};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Lines of a properties file that are a name and a number.
@@ -17,7 +18,7 @@ struct Properties {
 
 impl Properties {
     fn read(file: PathBuf) -> Result<Properties, MachineError> {
-        let text = std::fs::read_to_string(&file).map_err(|error| MachineError::Recorded {
+        let text = read(&file).map_err(|error| MachineError::Recorded {
             file: file.clone(),
             problem: error.to_string(),
         })?;
@@ -45,14 +46,51 @@ impl Properties {
         u32::try_from(value).map_err(|_| self.bad(format!("{name} is {value}")))
     }
 
-    /// A number that something is divided by.
-    fn divisor(&self, name: &str) -> Result<u32, MachineError> {
-        match self.number(name)? {
+    /// A number that is no larger than any GPU's.
+    fn limited(&self, name: &str, most: u64) -> Result<u32, MachineError> {
+        match self.long(name)? {
+            value if value <= most => Ok(value as u32),
+            value => Err(self.bad(format!("{name} is {value}, more than {most}"))),
+        }
+    }
+
+    /// One that something is divided by, too.
+    fn divisor(&self, name: &str, most: u64) -> Result<u32, MachineError> {
+        match self.limited(name, most)? {
             0 => Err(self.bad(format!("{name} is 0"))),
             number => Ok(number),
         }
     }
 }
+
+/// The text of a file. Devices and pipes, which may have no end, are none.
+fn read(file: &Path) -> io::Result<String> {
+    const MOST: u64 = 1 << 20;
+    let about = file.metadata()?;
+    if !about.is_file() || about.len() > MOST {
+        return Err(io::Error::other("it is no file of properties"));
+    }
+    std::fs::read_to_string(file)
+}
+
+/// The most compute units of a GPU: four times those of the largest that is known, an MI300X.
+const MOST_CUS: u64 = 1216;
+/// The most shader arrays, and compute units in one: the driver has 32 bits for the latter (`amdgpu_cu_info`).
+const MOST_ARRAYS: u64 = 256;
+const MOST_CUS_PER_ARRAY: u64 = 32;
+/// The most SIMDs of a compute unit, waves on one, and their places for scratch.
+const MOST_SIMDS: u64 = 16;
+const MOST_WAVES: u64 = 64;
+const MOST_SLOTS: u64 = 4096;
+/// LDS of a workgroup, KiB.
+const MOST_LDS: u64 = 1024;
+/// `AMDGPU_MAX_SDMA_INSTANCES` and `KFD_MAX_SDMA_QUEUES` (amdgpu_sdma.h, kfd_priv.h).
+const MOST_SDMA_ENGINES: u64 = 16;
+const MOST_SDMA_QUEUES: u64 = 128;
+/// Queues of the command processor, for which the KFD has bits (`KGD_MAX_QUEUES`, kgd_kfd_interface.h).
+const MOST_QUEUES: u64 = 128;
+/// The most memory, bytes: what a process can map of it.
+const MOST_BYTES: u64 = 1 << 46;
 
 /// Bits of `capability` that follow from the kernel and the die's revision: `HSA_CAP_SVMAPI_SUPPORTED`,
 /// `HSA_CAP_ASIC_REVISION_MASK`.
@@ -67,13 +105,14 @@ fn board(properties: &Properties, memory: Option<&Properties>) -> Result<Board, 
             properties.bad(format!("no board with gfx_target_version {target} is known"))
         })?;
     let xccs = properties.optional("num_xcc").clamp(1, 8) as u32;
-    let simds = properties.divisor("simd_per_cu")?;
-    let arrays = properties.divisor("simd_arrays_per_engine")?;
+    let simds = properties.divisor("simd_per_cu", MOST_SIMDS)?;
+    let arrays = properties.divisor("simd_arrays_per_engine", MOST_ARRAYS)?;
     board.gpu.xccs = xccs;
-    board.gpu.compute_units = properties.number("simd_count")? / simds;
-    board.gpu.shader_engines = properties.number("array_count")? / arrays / xccs;
-    board.gpu.scratch_slots_per_cu = properties.number("max_slots_scratch_cu")?;
-    board.gpu.lds_bytes = properties.number("lds_size_in_kb")?.saturating_mul(1024);
+    board.gpu.compute_units =
+        properties.limited("simd_count", MOST_CUS * u64::from(simds))? / simds;
+    board.gpu.shader_engines = properties.limited("array_count", MOST_ARRAYS)? / arrays / xccs;
+    board.gpu.scratch_slots_per_cu = properties.limited("max_slots_scratch_cu", MOST_SLOTS)?;
+    board.gpu.lds_bytes = properties.limited("lds_size_in_kb", MOST_LDS)? * 1024;
     if board.gpu.compute_units == 0 || board.gpu.shader_engines == 0 {
         return Err(properties.bad("it has no compute units".to_owned()));
     }
@@ -82,22 +121,26 @@ fn board(properties: &Properties, memory: Option<&Properties>) -> Result<Board, 
     board.asic_revision = capability >> 22 & 0xf;
     board.location_id = properties.number("location_id")?;
     board.unique_id = properties.optional("unique_id");
-    board.sdma_engines = properties.divisor("num_sdma_engines")?;
-    board.sdma_link_engines = properties.number("num_sdma_xgmi_engines")?;
-    board.sdma_queues_per_engine = properties.number("num_sdma_queues_per_engine")?;
-    board.compute_queues = properties.number("num_cp_queues")?;
-    board.wave_lanes = properties.number("wave_front_size")?;
+    board.sdma_engines = properties.divisor("num_sdma_engines", MOST_SDMA_ENGINES)?;
+    board.sdma_link_engines = properties.limited("num_sdma_xgmi_engines", MOST_SDMA_ENGINES)?;
+    board.sdma_queues_per_engine =
+        properties.limited("num_sdma_queues_per_engine", MOST_SDMA_QUEUES)?;
+    board.compute_queues = properties.limited("num_cp_queues", MOST_QUEUES)?;
+    board.wave_lanes = properties.limited("wave_front_size", 64)?;
     board.capability = capability & !NOT_OF_BOARD;
     board.debug_properties = properties.optional("debug_prop");
     board.simds_per_cu = simds;
-    board.waves_per_simd = properties.number("max_waves_per_simd")?;
+    board.waves_per_simd = properties.limited("max_waves_per_simd", MOST_WAVES)?;
     board.arrays_per_engine = arrays;
-    board.cus_per_array = properties.divisor("cu_per_simd_array")?;
+    board.cus_per_array = properties.divisor("cu_per_simd_array", MOST_CUS_PER_ARRAY)?;
     board.max_engine_mhz = properties.number("max_engine_clk_fcompute")?;
     board.mec_firmware = properties.number("fw_version")?;
     board.sdma_firmware = properties.number("sdma_fw_version")?;
     if let Some(memory) = memory {
         let bytes = memory.long("size_in_bytes")?;
+        if bytes > MOST_BYTES {
+            return Err(memory.bad(format!("size_in_bytes is {bytes}, more than {MOST_BYTES}")));
+        }
         // What an APU shows is what it may use of the system's memory.
         match board.is_apu {
             true => board.gtt_bytes = bytes,

@@ -182,6 +182,52 @@ fn recorded_topologies_that_do_not_do() {
     assert!(error.starts_with("/nowhere/nodes: "), "{error}");
 }
 
+/// Whatever numbers a recorded topology has, there is a machine with them or an error that names the file.
+#[test]
+fn recorded_topologies_with_any_numbers() {
+    let phoenix = include_str!("../../../tests/data/topology/05-gfx1103-phoenix-780m.json");
+    let folder = folder(&golden(phoenix), "any_numbers");
+    let mut refused = 0;
+    for file in ["nodes/1/properties", "nodes/1/mem_banks/0/properties"] {
+        let file = folder.join(file);
+        let whole = std::fs::read_to_string(&file).unwrap();
+        for (name, _) in whole.lines().map(|line| line.split_once(' ').unwrap()) {
+            for number in [0, 1, 64, u64::from(u32::MAX), u64::MAX] {
+                let changed = whole.lines().map(|line| match line.split_once(' ') {
+                    Some((key, _)) if key == name => format!("{key} {number}\n"),
+                    _ => format!("{line}\n"),
+                });
+                std::fs::write(&file, changed.collect::<String>()).unwrap();
+                match Machine::recorded(&folder).and_then(|builder| builder.build()) {
+                    Ok(machine) => drop(machine.process()),
+                    Err(error) => {
+                        refused += 1;
+                        let error = error.to_string();
+                        assert!(error.starts_with(file.to_str().unwrap()), "{error}");
+                    }
+                }
+            }
+        }
+        std::fs::write(&file, whole).unwrap();
+    }
+    assert!(refused > 20, "{refused}");
+    // What has no end is not read.
+    let file = folder.join("nodes/1/properties");
+    std::fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+    let error = Machine::recorded(&folder).unwrap_err().to_string();
+    assert!(error.ends_with("it is no file of properties"), "{error}");
+}
+
+#[test]
+fn more_gpus_than_the_driver_has_room_for() {
+    let machine = |count| Machine::described(&vec!["gfx1103"; count].join(",")).unwrap();
+    let error = machine(65).build().unwrap_err().to_string();
+    assert_eq!(error, "a machine with 65 GPUs; the driver has room for 64");
+    assert!(machine(65).keeper().is_err());
+    assert!(machine(64).build().is_ok());
+}
+
 /// Two sockets with four linked MI210s each: every link of every node, direct and indirect, and the GPUs' properties but for
 /// what tells one from another.
 #[test]
