@@ -3,6 +3,7 @@
 #[path = "../environment.rs"]
 mod environment;
 mod keeper;
+mod program;
 mod replay;
 mod tree;
 
@@ -151,6 +152,9 @@ fn run(options: &Options) -> Result<io::Error, String> {
     let [program, arguments @ ..] = options.program.as_slice() else {
         return Err("no program is named".to_owned());
     };
+    if let Some(obstacle) = program::obstacle(program) {
+        eprintln!("simrun: {} does not see the machine: {obstacle}", program.display());
+    }
     let mut command = Command::new(program);
     command
         .args(arguments)

@@ -83,6 +83,33 @@ fn what_cannot_be_run_is_told() {
     assert!(status.unwrap().success());
 }
 
+/// An ELF file (elf.h) of x86-64 with one program header of a kind, which no system would run.
+fn elf(kind: u8) -> Vec<u8> {
+    let mut file = vec![0; 64 + 56];
+    file[..6].copy_from_slice(b"\x7fELF\x02\x01");
+    (file[16], file[18], file[32], file[54], file[56]) = (2, 62, 64, 56, 1);
+    file[64] = kind;
+    file
+}
+
+#[test]
+fn programs_without_a_dynamic_linker_are_told_of() {
+    if is_on_machine() {
+        return;
+    }
+    let folder = folder("programs");
+    let (loaded, linked) = (1, 3);
+    for (name, kind, told) in [("static", loaded, true), ("dynamic", linked, false)] {
+        let program = folder.join(name);
+        std::fs::write(&program, elf(kind)).unwrap();
+        let output = simrun("none").arg(&program).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(said.contains("does not see the machine: it is linked statically"), told);
+        // It is not executable.
+        assert_eq!(output.status.code(), Some(126));
+    }
+}
+
 #[test]
 fn the_library_may_lie_anywhere() {
     if is_on_machine() {
