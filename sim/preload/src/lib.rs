@@ -7,8 +7,8 @@
 //! - `environment`: how `simrun` tells what machine it is.
 //! - `paths`: which paths are the machine's; `descriptors`: which descriptors are.
 //! - `state`: the machine and the process on it; `inside`: who calls, the program or the simulator.
-//! - `files`, `status`, `directories`, `links`, `working`: what takes a path; `transfer`, `control`, `readiness`, `select`,
-//!   `epoll`, `memory`: what takes a descriptor or an address.
+//! - `files`, `status`, `attributes`, `directories`, `links`, `working`: what takes a path; `transfer`, `control`,
+//!   `readiness`, `select`, `epoll`, `memory`: what takes a descriptor or an address.
 //! - `symbols`: libc's own functions, and `dlsym`.
 //! - `log`, `arguments`: the record of calls.
 //!
@@ -17,6 +17,7 @@
 //! of `open`, `fcntl` and `ioctl`. What a caller did not give is garbage, and not looked at.
 
 mod arguments;
+mod attributes;
 mod control;
 mod descriptors;
 mod directories;

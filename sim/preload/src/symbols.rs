@@ -146,6 +146,7 @@ macro_rules! table {
 table! {
     files::{open, open64, creat, creat64, openat, openat64, fopen, fopen64, access, eaccess, euidaccess, faccessat},
     status::{stat, stat64, lstat, lstat64, fstat, fstat64, fstatat, fstatat64, statx},
+    attributes::{listxattr, llistxattr, getxattr, lgetxattr},
     directories::{opendir, scandir, scandir64},
     links::{readlink, readlinkat, realpath, canonicalize_file_name},
     transfer::{read, pread, pread64, readv, write, pwrite, pwrite64, writev},

@@ -210,6 +210,10 @@ fn coreutils_see_the_machine() {
     let output = simrun("gfx1100").args(["ls", "-lR", NODES]).output().unwrap();
     let listing = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && listing.contains("gpu_id"), "{listing}");
+    let output = simrun("gfx1100").args(["ls", "-l", "/dev/kfd", "/dev/dri"]).output().unwrap();
+    let listing = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && listing.contains("226, 128"), "{listing}");
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
     let script = "cd /sys/class/drm/renderD128/device && pwd && cat vendor && cd drm && pwd -P";
     let output = simrun("gfx1151").args(["sh", "-c", script]).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
