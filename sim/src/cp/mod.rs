@@ -8,6 +8,7 @@
 //! - `dispatch`: from a kernel dispatch packet to the shader's registers, with the checks on the
 //!   way.
 //! - `launch`: what launches have in common.
+//! - `cache`: what packets do to L2.
 //! - `overlap`: what goes on while later packets are processed, in the ordering mode.
 //! - `register_file`: how many registers a workgroup can have.
 //! - `turns`: which queue goes first, in the ordering mode.
@@ -30,6 +31,7 @@
 //!   does.
 
 mod aql;
+mod cache;
 mod conductor;
 mod dispatch;
 mod error;
