@@ -162,7 +162,7 @@ mod tests {
         let (mut here, mut there) = ([1u8; 8], [2u8; 8]);
         let [own, other] =
             [&mut here, &mut there].map(|a| a.as_mut_ptr().expose_provenance() as u64);
-        within(vec![own..own + 8], || {
+        within(vec![0..0, own..own + 8], || {
             assert_eq!(
                 (get::<u64>(own), get::<u32>(own + 4)),
                 (Ok(u64::MAX / 255), Ok(0x0101_0101))
