@@ -409,8 +409,14 @@ impl Replay {
             Line::Unmap { address, length } => self.unmap(*address, *length),
             Line::Memory { queue, runs } => self.memory(line, *queue, runs),
             Line::Result { queue, runs } => {
+                let space = self.space(*queue).map(|(space, _)| space);
+                let is_here =
+                    |run: &&Run| space.as_ref().is_some_and(|space| is_mapped(space, run));
+                // A queue changes nothing where nothing is mapped.
+                let (here, gone): (Vec<&Run>, Vec<&Run>) = runs.iter().partition(is_here);
+                self.outcome.meanwhile += gone.iter().map(|run| run.count as usize).sum::<usize>();
                 let expected = &mut self.turns.entry(*queue).or_default().expected;
-                expected.extend(dwords(runs));
+                expected.extend(here.into_iter().flat_map(|run| dwords(std::slice::from_ref(run))));
             }
             Line::Begin { queue, place, rung, clock, words } => {
                 self.begin(line, *queue, (*place, words), *rung, *clock)?;
@@ -682,6 +688,19 @@ impl Replay {
         }
         true
     }
+}
+
+/// Whether all dwords of a run are mapped.
+fn is_mapped(space: &AddressSpace, run: &Run) -> bool {
+    let end = run.address + 4 * u64::from(run.count);
+    let mut at = run.address;
+    while at < end {
+        match space.mapping_of(at) {
+            Some((start, length)) => at = start + length,
+            None => return false,
+        }
+    }
+    true
 }
 
 fn dwords(runs: &[Run]) -> impl Iterator<Item = (u64, u32)> {
