@@ -11,6 +11,7 @@ mod tests;
 use super::request::{Answer, Request, Use};
 use super::{Memory, PAGE, START, memfd_of, poison};
 use crate::abi::kfd::Engines;
+use kfd::uapi::QUEUE_TYPE_COMPUTE_AQL;
 use selvedge_sys::Errno;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -44,6 +45,7 @@ struct Piece {
     offset: u64,
     flags: u64,
     metadata: (u64, Vec<u8>),
+    tiling: u64,
     process: Option<u32>,
 }
 
@@ -124,7 +126,11 @@ struct Gpu {
     vram: Used,
     sdma: Engines,
     queues: u32,
+    /// AQL queues there have been (`current_logical_xcc_start` of the kernel's device queue manager).
+    aql_queues: u32,
     hangs: bool,
+    /// Resets there have been (`gpu_reset_counter`, `vram_lost_counter`).
+    resets: u32,
 }
 
 /// The books.
@@ -158,6 +164,8 @@ impl Books {
             vram: Used { bytes: 0, limit: vram_limit },
             sdma,
             queues: 0,
+            aql_queues: 0,
+            resets: 0,
             hangs: false,
         };
         Books {
@@ -191,7 +199,8 @@ impl Books {
         match request {
             &Request::Take { what, gpu, bytes, flags, process } => {
                 let metadata = Default::default();
-                let piece = Piece { what, gpu, bytes, offset: 0, flags, metadata, process };
+                let piece =
+                    Piece { what, gpu, bytes, offset: 0, flags, metadata, tiling: 0, process };
                 let first = self.take(piece);
                 let piece = match first {
                     // What only a dma-buf held may be free by now.
@@ -221,7 +230,12 @@ impl Books {
                     return Err(Errno::EPERM);
                 }
                 device.queues += 1;
-                Ok(Answer::of(&[self.record(member, What::Queue { gpu, process, queue })]))
+                let before = device.aql_queues;
+                if queue.1 == QUEUE_TYPE_COMPUTE_AQL {
+                    device.aql_queues = before.wrapping_add(1);
+                }
+                let id = self.record(member, What::Queue { gpu, process, queue });
+                Ok(Answer::of(&[id, before.into()]))
             }
             &Request::Sdma { gpu, wanted } => {
                 let device = self.gpus.get_mut(gpu).ok_or(Errno::EINVAL)?;
@@ -255,17 +269,27 @@ impl Books {
                 self.piece(*id)?.metadata = (*flags, bytes.clone());
                 Ok(Answer::default())
             }
+            &Request::SetTiling { id, tiling } => {
+                self.piece(id)?.tiling = tiling;
+                Ok(Answer::default())
+            }
             Request::Metadata { id } => {
-                let (flags, bytes) = &self.piece(*id)?.metadata;
-                Ok(Answer { bytes: bytes.clone(), ..Answer::of(&[*flags]) })
+                let piece = self.piece(*id)?;
+                let (flags, bytes) = &piece.metadata;
+                Ok(Answer { bytes: bytes.clone(), ..Answer::of(&[*flags, piece.tiling]) })
             }
             &Request::Hang { gpu } => {
                 self.gpus.get_mut(gpu).ok_or(Errno::EINVAL)?.hangs = true;
                 Ok(Answer::default())
             }
+            &Request::Resets { gpu } => {
+                let device = self.gpus.get(gpu).ok_or(Errno::EINVAL)?;
+                Ok(Answer::of(&[device.resets.into()]))
+            }
             &Request::Reset { gpu } => {
                 let device = self.gpus.get_mut(gpu).ok_or(Errno::EINVAL)?;
                 device.hangs = false;
+                device.resets += 1;
                 self.lose_vram(gpu);
                 Ok(Answer::default())
             }

@@ -56,7 +56,7 @@ pub(crate) enum Request {
         /// The record.
         id: u64,
     },
-    /// A hardware queue of any kind. Answer: the record's id.
+    /// A hardware queue of any kind. Answer: the record's id, and how many AQL queues there were before.
     Queue {
         /// The GPU.
         gpu: usize,
@@ -102,7 +102,19 @@ pub(crate) enum Request {
         /// Its bytes.
         bytes: Vec<u8>,
     },
-    /// What is stored there. Answer: flags and bytes.
+    /// Changes its tiling flags, which are the driver's (`amdgpu_bo_set_tiling_flags`).
+    SetTiling {
+        /// The buffer's record.
+        id: u64,
+        /// `AMDGPU_TILING_*`
+        tiling: u64,
+    },
+    /// How often a GPU was reset.
+    Resets {
+        /// Which.
+        gpu: usize,
+    },
+    /// What is stored there. Answer: flags, tiling flags, and bytes.
     Metadata {
         /// The buffer's record.
         id: u64,
@@ -160,6 +172,8 @@ impl Request {
             &Request::Hang { gpu } => (13, vec![gpu as u64], &[]),
             &Request::Reset { gpu } => (14, vec![gpu as u64], &[]),
             Request::Shown => (15, vec![], &[]),
+            &Request::SetTiling { id, tiling } => (16, vec![id, tiling], &[]),
+            &Request::Resets { gpu } => (17, vec![gpu as u64], &[]),
         };
         let mut words = [0; WORDS];
         words[0] = first;
@@ -206,6 +220,8 @@ impl Request {
             13 => Request::Hang { gpu: gpu(a)? },
             14 => Request::Reset { gpu: gpu(a)? },
             15 => Request::Shown,
+            16 => Request::SetTiling { id: a, tiling: b },
+            17 => Request::Resets { gpu: gpu(a)? },
             _ => return None,
         })
     }
@@ -280,6 +296,8 @@ mod tests {
             Request::Export { id },
             Request::Import { device: 1, inode: 2 },
             Request::SetMetadata { id, flags: 8, bytes: vec![1, 2, 3] },
+            Request::SetTiling { id, tiling: 9 },
+            Request::Resets { gpu: 2 },
             Request::Metadata { id },
             Request::Hang { gpu: 0 },
             Request::Reset { gpu: 1 },

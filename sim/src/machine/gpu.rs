@@ -3,13 +3,13 @@
 use super::shared::kernel_memory;
 use crate::abi::kfd::SmiReaders;
 use crate::abi::topology::Topology;
-use crate::board::{Board as Shares, Contents, Extent, PAGE};
+use crate::board::{Board as Shares, Contents, Extent, PAGE, Request};
 use crate::cp::Turns;
 use crate::memory::{AddressSpace, Caches, L2};
 use crate::profile::{Board, ContextSave, Gpu, Kernel};
 use selvedge_sys::Errno;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A GPU of the machine.
 #[derive(Debug)]
@@ -21,8 +21,6 @@ pub(crate) struct GpuDevice {
     pub(crate) board: Board,
     pub(crate) processors: Arc<Gpu>,
     pub(crate) context_save: ContextSave,
-    /// How many AQL queues there were (`current_logical_xcc_start` of the kernel's device queue manager).
-    pub(crate) next_xcc: AtomicU32,
     /// Who reads events of it.
     pub(crate) smi: SmiReaders,
     /// The page of HDP flush registers that MMIO_REMAP maps. Host and device share the machine's memory, so
@@ -48,6 +46,7 @@ impl GpuDevice {
     ) -> Result<GpuDevice, Errno> {
         let remap =
             memory.allocate(&kernel_memory(PAGE), PAGE, Contents::Cleared, &Default::default())?;
+        let resets = memory.ask(&Request::Resets { gpu: index }).map(|answer| answer.words[0]);
         let l2 = match caches {
             Caches::Transparent => None,
             Caches::Stale => Some(L2::behind_hdp(remap.backing.clone())),
@@ -59,8 +58,7 @@ impl GpuDevice {
             render_minor: Topology::render_minor(index),
             context_save: ContextSave::of(&board, kernel),
             processors: Arc::new(board.gpu.clone()),
-            next_xcc: AtomicU32::new(0),
-            smi: SmiReaders::default(),
+            smi: SmiReaders::after(resets.unwrap_or(0) as u32),
             board,
             remap,
             hangs: AtomicBool::new(hangs),

@@ -94,9 +94,9 @@ impl Shared {
         gpu: usize,
         process: u32,
         queue: (u32, u32, u32),
-    ) -> Result<Held, Errno> {
-        let answer = self.memory.ask(&Request::Queue { gpu, process, queue })?;
-        Ok(self.memory.held(answer.words[0]))
+    ) -> Result<(Held, u32), Errno> {
+        let [id, before, ..] = self.memory.ask(&Request::Queue { gpu, process, queue })?.words;
+        Ok((self.memory.held(id), before as u32))
     }
 
     /// A queue of the SDMA engines, which all processes share.

@@ -153,6 +153,30 @@ fn arrays_at_the_end_of_the_address_space() {
     rig.create_event(uapi::EVENT_SIGNAL, 0);
 }
 
+/// The calls of the host in which a thread sleeps that waits for events: futex_waitv, on old hosts futex.
+const WAITS_FOR_EVENTS: &[i64] = &[libc::SYS_futex_waitv, libc::SYS_futex];
+/// And one that waits for a fence.
+const WAITS_FOR_FENCES: &[i64] = &[libc::SYS_clock_nanosleep, libc::SYS_nanosleep];
+
+fn own_tid() -> i32 {
+    // SAFETY: asks for a number.
+    unsafe { libc::gettid() }
+}
+
+/// Waits until a thread of this process sleeps in one of these calls.
+fn until_it_sleeps(tid: i32, calls: &[i64]) {
+    let path = format!("/proc/self/task/{tid}/syscall");
+    let is_there = || {
+        let line = std::fs::read_to_string(&path).unwrap();
+        line.split(' ')
+            .next()
+            .is_some_and(|call| call.parse().is_ok_and(|call| calls.contains(&call)))
+    };
+    while !is_there() {
+        std::thread::yield_now();
+    }
+}
+
 /// The end of a process wakes its threads, and what they held goes.
 #[test]
 fn exit_interrupts_waits() {
@@ -162,14 +186,14 @@ fn exit_interrupts_waits() {
     unsafe { rig.process.ioctl(second, request::CREATE_PROCESS, std::ptr::null_mut()).unwrap() };
     let mut object = drm::SyncobjCreate::default();
     ioctl(&rig.process, rig.render, drm::SYNCOBJ_CREATE, &mut object).unwrap();
-    let about_to_wait = &std::sync::Barrier::new(4);
     std::thread::scope(|scope| {
+        let (tell, tids) = std::sync::mpsc::channel();
         let waits = [rig.kfd, second].map(|kfd| {
-            let process = &rig.process;
+            let (process, tell) = (&rig.process, tell.clone());
             scope.spawn(move || {
                 let mut args = uapi::CreateEventArgs::default();
                 ioctl(process, kfd, request::CREATE_EVENT, &mut args).unwrap();
-                about_to_wait.wait();
+                tell.send((own_tid(), WAITS_FOR_EVENTS)).unwrap();
                 let mut data = EventData::new(args.event_id, 0);
                 let mut args = uapi::WaitEventsArgs {
                     events_ptr: (&raw mut data).expose_provenance() as u64,
@@ -193,11 +217,10 @@ fn exit_interrupts_waits() {
                 flags: 2,
                 ..Default::default()
             };
-            about_to_wait.wait();
+            tell.send((own_tid(), WAITS_FOR_FENCES)).unwrap();
             ioctl(process, render, drm::SYNCOBJ_TIMELINE_WAIT, &mut args)
         });
-        about_to_wait.wait();
-        std::thread::sleep(Duration::from_millis(100));
+        tids.iter().take(3).for_each(|(tid, calls)| until_it_sleeps(tid, calls));
         rig.process.exit();
         for wait in waits {
             assert_eq!(wait.join().unwrap(), (Err(Errno::EINTR), Err(Errno::EBADF)));

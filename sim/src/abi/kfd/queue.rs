@@ -18,7 +18,6 @@ use crate::shader::ComputeUnit;
 use kfd::uapi::{self, exception};
 use selvedge_sys::Errno;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Queues of a process on a device, a limit of the hardware scheduler.
 const MAX_QUEUES_PER_DEVICE: usize = 127;
@@ -256,14 +255,21 @@ impl KfdProcess {
         Ok(held)
     }
 
-    /// [`QueueConfiguration::xcc`]: AQL queues start at one after the other, PM4 queues are on the one that bits 15:8 of the
+    /// [`QueueConfiguration::xcc`]: AQL queues start at one after the other (`before`
+    /// is how many the board has had), PM4 queues are on the one that bits 15:8 of the
     /// percentage name (kfd_mqd_manager_v9.c, `init_mqd_v9_4_3`; kfd_chardev.c, `pm4_target_xcc`).
-    fn first_xcc(&self, gpu: usize, kind: QueueKind, target: u32) -> Result<u32, Errno> {
+    fn first_xcc(
+        &self,
+        gpu: usize,
+        kind: QueueKind,
+        target: u32,
+        before: u32,
+    ) -> Result<u32, Errno> {
         let device = &self.machine.gpus[gpu];
         match kind {
             // The XCC that is the logical 0 comes round the other way.
             QueueKind::Aql => {
-                let start = device.next_xcc.fetch_add(1, Ordering::Relaxed) % device.board.gpu.xccs;
+                let start = before % device.board.gpu.xccs;
                 Ok((device.board.gpu.xccs - start) % device.board.gpu.xccs)
             }
             QueueKind::Pm4 if target >= device.board.gpu.xccs && device.board.gpu.xccs > 1 => {
@@ -326,14 +332,14 @@ impl KfdProcess {
             _ => (QueueKind::Pm4, None),
         };
         let described = (id, args.queue_type, args.ring_size);
-        let hardware = self.machine.hardware_queue(gpu, self.number, described)?;
+        let (hardware, before) = self.machine.hardware_queue(gpu, self.number, described)?;
         let device = &mut state.devices[gpu];
         let trap_handler = device.trap_handler.clone();
         let doorbells = self.doorbells(gpu, device)?;
         let free = || doorbells.taken.iter().position(|taken| !taken);
         let doorbell = sdma.as_ref().map(SdmaQueue::doorbell).or_else(free).ok_or(Errno::EBUSY)?;
         let byte = doorbell as u64 * DOORBELL_BYTES;
-        let xcc = self.first_xcc(gpu, kind, args.queue_percentage >> 8 & 0xff)?;
+        let xcc = self.first_xcc(gpu, kind, args.queue_percentage >> 8 & 0xff, before)?;
         let configuration = QueueConfiguration {
             kind,
             process: self.number,

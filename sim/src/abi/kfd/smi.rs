@@ -220,6 +220,11 @@ pub(crate) struct SmiReaders {
 }
 
 impl SmiReaders {
+    /// Nobody, on a GPU that was reset so often.
+    pub(crate) fn after(resets: u32) -> SmiReaders {
+        SmiReaders { resets: AtomicU32::new(resets), ..SmiReaders::default() }
+    }
+
     /// Resets so far.
     pub(crate) fn resets(&self) -> u32 {
         self.resets.load(Ordering::Relaxed)

@@ -75,6 +75,8 @@ fn nonsense_is_refused() {
         Request::Hang { gpu: 1 },
         Request::Reset { gpu: 1 },
         Request::SetMetadata { id: 1, flags: 0, bytes: vec![0; 300] },
+        Request::SetTiling { id: 1, tiling: 0 },
+        Request::Resets { gpu: 1 },
     ] {
         assert!(books.handle(ONE, &request).is_err(), "{request:?}");
     }
@@ -87,6 +89,7 @@ fn an_export_holds_its_buffer() {
     let (id, offset) = taken(&mut books, ONE, Use::Vram, 8192);
     let set = Request::SetMetadata { id, flags: 3, bytes: vec![1, 2] };
     books.handle(ONE, &set).unwrap();
+    books.handle(ONE, &Request::SetTiling { id, tiling: 77 }).unwrap();
     let (file, import) = exported(&mut books, id);
     assert_eq!(file.metadata().unwrap().len(), 8192);
     books.handle(ONE, &Request::Release { id }).unwrap();
@@ -97,7 +100,7 @@ fn an_export_holds_its_buffer() {
     // By now the importer alone.
     assert_eq!(used(&mut books), [0, 8192]);
     let metadata = books.handle(TWO, &Request::Metadata { id }).unwrap();
-    assert_eq!((metadata.words[0], metadata.bytes), (3, vec![1, 2]));
+    assert_eq!((metadata.words[..2].to_vec(), metadata.bytes), (vec![3, 77], vec![1, 2]));
     books.leave(TWO);
     assert_eq!(used(&mut books), [0, 0]);
     assert!(books.handle(TWO, &import).is_err());
@@ -151,4 +154,20 @@ fn pasids_and_contexts_are_the_lowest_free() {
     books.leave(ONE);
     books.handle(ONE, &process(30, true)).unwrap();
     assert!(shown(&mut books).contains(&("30".to_owned(), 1 << 15)));
+}
+
+/// What counts for the whole board, whoever did it.
+#[test]
+fn aql_queues_and_resets_are_counted() {
+    let mut books = books();
+    let mut before = |member: u64, kind| {
+        let request = Request::Queue { gpu: 0, process: member as u32, queue: (0, kind, 4096) };
+        books.handle(member, &request).unwrap().words[1]
+    };
+    let counts = [before(ONE, 2), before(ONE, 0), before(TWO, 2), before(TWO, 2)];
+    assert_eq!(counts, [0, 1, 1, 2]);
+    books.leave(ONE);
+    books.handle(TWO, &Request::Reset { gpu: 0 }).unwrap();
+    let resets = books.handle(3, &Request::Resets { gpu: 0 }).unwrap().words[0];
+    assert_eq!(resets, 1);
 }
