@@ -5,9 +5,11 @@ use crate::board::{Contents, Extent, Held, Request, Use};
 use crate::count::Token;
 use crate::machine::Shared;
 use crate::memory::Backing;
+use kfd::uapi::amdgpu::GemDomain;
 use selvedge_sys::Errno;
 use std::any::Any;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 /// Where a buffer's bytes are.
@@ -23,6 +25,15 @@ pub(crate) enum Domain {
     Registers,
 }
 
+/// What the driver's users store with a buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Metadata {
+    pub(crate) flags: u64,
+    /// `AMDGPU_TILING_*`
+    pub(crate) tiling: u64,
+    pub(crate) bytes: Vec<u8>,
+}
+
 /// A buffer object.
 #[derive(Debug)]
 pub(crate) struct Buffer {
@@ -36,6 +47,10 @@ pub(crate) struct Buffer {
     pub(crate) offset: u64,
     /// `AMDGPU_GEM_CREATE_*`
     pub(crate) flags: u64,
+    /// Where its users want it: `AMDGPU_GEM_DOMAIN_*`.
+    preferred: AtomicU64,
+    /// Bytes, as its maker asked.
+    alignment: AtomicU64,
     machine: Arc<Shared>,
     /// The board's record, of memory that the kernel gave.
     record: Option<u64>,
@@ -112,11 +127,36 @@ impl Buffer {
             backing,
             offset,
             flags,
+            preferred: AtomicU64::new(match domain {
+                Domain::Vram => GemDomain::VRAM.bits(),
+                _ => GemDomain::GTT.bits(),
+            }),
+            alignment: AtomicU64::new(crate::board::PAGE),
             machine: machine.clone(),
             record,
             _memory: memory,
             _token: machine.counters.buffers.token(),
         })
+    }
+
+    /// Where its users want it. Another process that has it from a dma-buf knows where it was made.
+    pub(crate) fn preferred(&self) -> GemDomain {
+        GemDomain::from_bits_retain(self.preferred.load(Ordering::Relaxed))
+    }
+
+    /// Its users want it elsewhere.
+    pub(crate) fn prefer(&self, domains: GemDomain) {
+        self.preferred.store(domains.bits(), Ordering::Relaxed);
+    }
+
+    /// The alignment that was asked for, bytes.
+    pub(crate) fn alignment(&self) -> u64 {
+        self.alignment.load(Ordering::Relaxed)
+    }
+
+    /// Its maker asked for that alignment.
+    pub(crate) fn align(&self, bytes: u64) {
+        self.alignment.store(bytes, Ordering::Relaxed);
     }
 
     /// A file that stands for the buffer wherever its descriptors go.
@@ -161,16 +201,21 @@ impl Buffer {
         Ok((self.offset + offset, self.backing.clone()))
     }
 
-    /// What AMDGPU_GEM_METADATA has stored: flags and bytes.
-    pub(crate) fn metadata(&self) -> Result<(u64, Vec<u8>), Errno> {
-        let Some(id) = self.record else { return Ok((0, Vec::new())) };
+    /// What AMDGPU_GEM_METADATA has stored.
+    pub(crate) fn metadata(&self) -> Result<Metadata, Errno> {
+        let Some(id) = self.record else { return Ok(Metadata::default()) };
         let answer = self.machine.memory.ask(&Request::Metadata { id })?;
-        Ok((answer.words[0], answer.bytes))
+        let [flags, tiling, ..] = answer.words;
+        Ok(Metadata { flags, tiling, bytes: answer.bytes })
     }
 
     /// Stores that.
-    pub(crate) fn set_metadata(&self, flags: u64, bytes: Vec<u8>) -> Result<(), Errno> {
+    pub(crate) fn set_metadata(&self, metadata: Metadata) -> Result<(), Errno> {
         let id = self.record.ok_or(Errno::EINVAL)?;
+        let Metadata { flags, tiling, bytes } = metadata;
+        self.machine.memory.ask(&Request::SetTiling { id, tiling })?;
+        // Without bytes the flags stay what they were (amdgpu_object.c, `amdgpu_bo_set_metadata`).
+        let flags = if bytes.is_empty() { self.metadata()?.flags } else { flags };
         self.machine.memory.ask(&Request::SetMetadata { id, flags, bytes }).map(drop)
     }
 }

@@ -186,6 +186,14 @@ pub(crate) fn identity(fd: RawFd) -> Result<(u64, u64), Errno> {
     }
 }
 
+/// Whether execve(2) closes the descriptor.
+pub(crate) fn set_close_on_exec(fd: &OwnedFd, closed: bool) -> Result<(), Errno> {
+    let flags = if closed { libc::FD_CLOEXEC } else { 0 };
+    // SAFETY: changes a flag of a descriptor that the caller owns.
+    let result = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, flags) };
+    if result < 0 { Err(Errno::last()) } else { Ok(()) }
+}
+
 /// close(2).
 pub(crate) fn close(fd: RawFd) -> Result<(), Errno> {
     // SAFETY: the number is the caller's to close.

@@ -3,6 +3,7 @@
 
 use crate::fault::runs;
 use crate::rig::{PAGE, Rig, gtt};
+use kfd::uapi::amdgpu::{INFO_VRAM_LOST_COUNTER, Info};
 use kfd::uapi::{self, AllocMemFlags, EventData, request};
 use selvedge_sim::{Builder, Machine};
 use selvedge_sys::{Errno, System};
@@ -80,6 +81,8 @@ fn a_reset_reaches_other_machines() {
     assert_eq!(system.qword(0).load(SeqCst), 99);
     assert!(!runs(&other, &queue, 1));
     let next = Rig::on(kept.machine());
+    let lost = next.info::<u32>(Info::new(INFO_VRAM_LOST_COUNTER));
+    assert_eq!(lost, Ok(1), "before it came");
     let queue = next.queue();
     assert!(runs(&next, &queue, 0));
     next.destroy(queue);

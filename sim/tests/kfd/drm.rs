@@ -10,7 +10,7 @@ impl Rig {
         ioctl(&self.process, self.render, request, args)
     }
 
-    fn info<T: FromZeros>(&self, mut info: uapi::Info) -> Result<T, Errno> {
+    pub(crate) fn info<T: FromZeros>(&self, mut info: uapi::Info) -> Result<T, Errno> {
         let mut answer = T::new_zeroed();
         info.return_pointer = (&raw mut answer).expose_provenance() as u64;
         info.return_size = size_of::<T>() as u32;
@@ -419,4 +419,219 @@ fn sync_objects_are_signalled_and_reset() {
     assert_eq!(points, [7, 12]);
     transfer.src_point = 8;
     assert_eq!(rig.drm(drm::SYNCOBJ_TRANSFER, &mut transfer), Err(Errno::EINVAL));
+}
+
+/// drm_ioctl.c: what render nodes may not, and what all may ask.
+#[test]
+fn calls_of_the_core() {
+    let rig = Rig::new("gfx1151", 18);
+    let mut argument = [0u64; 32];
+    for number in [0x01, 0x0d, 0x3a, 0xa0, 0xb2, 0xc6] {
+        let request = drm::VERSION & !0xff | number;
+        assert_eq!(rig.drm(request, &mut argument), Err(Errno::EACCES), "{number:#x}");
+    }
+    for number in [0x3e, 0xd8, 0xff] {
+        let request = drm::VERSION & !0xff | number;
+        assert_eq!(rig.drm(request, &mut argument), Err(Errno::EINVAL), "{number:#x}");
+    }
+    assert_eq!(rig.machine.refusals().len(), 0);
+    let mut monotonic = drm::GetCap { capability: 6, value: 0 };
+    rig.drm(drm::GET_CAP, &mut monotonic).unwrap();
+    assert_eq!(monotonic.value, 1);
+    let mut client = drm::Client::default();
+    rig.drm(drm::GET_CLIENT, &mut client).unwrap();
+    assert_eq!(client.uid, 65534);
+    for (minor, date) in [(17, "20150101"), (18, "0")] {
+        let rig = Rig::new("gfx1151", minor);
+        let mut version = drm::Version::default();
+        rig.drm(drm::VERSION, &mut version).unwrap();
+        assert_eq!(version.date_len, date.len() as u64);
+    }
+}
+
+/// `amdgpu_info_ioctl`, `amdgpu_hw_ip_info`, `amdgpu_firmware_info`.
+#[test]
+fn queries_of_blocks() {
+    let count =
+        |rig: &Rig, kind| rig.info::<u32>(uapi::Info::hw_ip(uapi::INFO_HW_IP_COUNT, kind, 0));
+    let rig = Rig::new("gfx942", 17);
+    assert_eq!((count(&rig, uapi::HW_IP_GFX), count(&rig, uapi::HW_IP_DMA)), (Ok(8), Ok(16)));
+    assert_eq!((count(&rig, 3), count(&rig, 10)), (Err(Errno::EINVAL), Err(Errno::EINVAL)));
+    let block = |rig: &Rig, kind, instance| {
+        rig.info::<uapi::InfoHwIp>(uapi::Info::hw_ip(uapi::INFO_HW_IP_INFO, kind, instance))
+    };
+    let shown = |rig: &Rig, kind| {
+        let ip = block(rig, kind, 0).unwrap();
+        (ip.hw_ip_version_major, ip.hw_ip_version_minor, ip.available_rings)
+    };
+    assert_eq!(
+        (shown(&rig, 0), shown(&rig, 1), shown(&rig, 2)),
+        ((9, 4, 0), (9, 4, 15), (4, 4, 3))
+    );
+    assert_eq!(shown(&rig, 3), (0, 0, 0));
+    assert_eq!(block(&rig, 0, 1).map(drop), Err(Errno::EINVAL));
+    assert_eq!(block(&rig, 10, 0).map(drop), Err(Errno::EINVAL));
+    let old = Rig::new("gfx1100", 14);
+    assert_eq!((count(&old, uapi::HW_IP_DMA), count(&old, 3)), (Ok(1), Ok(0)));
+    assert_eq!((shown(&old, 0), shown(&old, 2)), ((11, 0, 1), (6, 0, 3)));
+    let strix = Rig::new("gfx1151", 18);
+    assert_eq!(shown(&strix, 0), (11, 0, 1));
+    let firmware = |data: [u32; 3]| {
+        let mut info = uapi::Info::firmware(data[0]);
+        info.data[..3].copy_from_slice(&data);
+        rig.info::<uapi::InfoFirmware>(info).map(drop)
+    };
+    assert_eq!(firmware([uapi::INFO_FW_GFX_MEC, 0, 1]), Ok(()));
+    for data in [
+        [uapi::INFO_FW_GFX_MEC, 1, 0],
+        [uapi::INFO_FW_GFX_MEC, 0, 2],
+        [uapi::INFO_FW_SDMA, 0, 16],
+        [0x1d, 0, 0],
+    ] {
+        assert_eq!(firmware(data), Err(Errno::EINVAL), "{data:?}");
+    }
+    let register = |instance: u32| {
+        let mut info = uapi::Info::new(uapi::INFO_READ_MMR_REG);
+        info.data = [0x2004, 1, instance, 0];
+        rig.info::<u32>(info).map(drop)
+    };
+    assert_eq!((register(0xffff), register(0x103)), (Ok(()), Ok(())));
+    assert_eq!((register(4), register(0x200)), (Err(Errno::EINVAL), Err(Errno::EINVAL)));
+    let device: uapi::InfoDevice = rig.info(uapi::Info::new(uapi::INFO_DEV_INFO)).unwrap();
+    assert_eq!((device.virtual_address_offset, device.virtual_address_max), (1 << 16, 1 << 47));
+    assert_eq!(device.high_va_offset, 0xffff_8000_0000_0000);
+    assert_eq!(device.high_va_max, 0xffff_ffff_ffff_ffff - 0x41_0000 + 1);
+}
+
+/// `amdgpu_gem_create_ioctl`, `amdgpu_gem_op_ioctl`, `amdgpu_bo_set_metadata`.
+#[test]
+fn what_buffers_remember() {
+    let rig = Rig::new("gfx1100", 18);
+    let mut args = uapi::GemCreate::default();
+    args.in_.bo_size = 3 * PAGE;
+    args.in_.alignment = 0x1_0001;
+    args.in_.domains = (GemDomain::GTT | GemDomain::VRAM).bits();
+    rig.drm(request::GEM_CREATE, &mut args).unwrap();
+    let handle = args.out().handle;
+    let op = |op: u32, value: u64, handle| {
+        let mut args = uapi::GemOp { handle, op, value, ..Default::default() };
+        rig.drm(request::GEM_OP, &mut args)
+    };
+    let created = || {
+        let mut info = uapi::GemCreateIn::default();
+        op(uapi::GEM_OP_GET_GEM_CREATE_INFO, (&raw mut info).expose_provenance() as u64, handle)
+            .unwrap();
+        (info.bo_size, info.alignment, info.domains, info.domain_flags)
+    };
+    let cleared = uapi::GemCreateFlags::VRAM_CLEARED.bits();
+    assert_eq!(created(), (3 * PAGE, 0x1_1000, 6, cleared));
+    op(uapi::GEM_OP_SET_PLACEMENT, 0xff, handle).unwrap();
+    assert_eq!(created().2, 7);
+    assert_eq!(op(9, 0, handle), Err(Errno::EINVAL));
+    let mut wait = uapi::GemWaitIdle::default();
+    wait.in_.handle = handle;
+    rig.drm(request::GEM_WAIT_IDLE, &mut wait).unwrap();
+    assert_eq!((wait.out().status, wait.out().domain), (0, 0));
+    let metadata = |op, flags, tiling_info, data_size_bytes| {
+        let mut args = uapi::GemMetadata {
+            handle,
+            op,
+            flags,
+            tiling_info,
+            data_size_bytes,
+            ..Default::default()
+        };
+        rig.drm(request::GEM_METADATA, &mut args).unwrap();
+        (args.flags, args.tiling_info, args.data_size_bytes)
+    };
+    let (set, get) = (uapi::GEM_METADATA_OP_SET, uapi::GEM_METADATA_OP_GET);
+    metadata(set, 5, 0x1_0000_0009, 8);
+    assert_eq!(metadata(get, 0, 0, 0), (5, 0x1_0000_0009, 8));
+    metadata(set, 6, 7, 0);
+    assert_eq!(metadata(get, 0, 0, 0), (5, 7, 0), "without bytes there are no flags");
+    // One that can be of this file's VM alone.
+    args.in_ = uapi::GemCreateIn {
+        bo_size: PAGE,
+        alignment: 0,
+        domains: GemDomain::GTT.bits(),
+        domain_flags: uapi::GemCreateFlags::VM_ALWAYS_VALID.bits(),
+    };
+    rig.drm(request::GEM_CREATE, &mut args).unwrap();
+    let export = |handle, flags: i32| {
+        let mut prime = drm::PrimeHandle { handle, flags: flags as u32, fd: -1 };
+        rig.drm(drm::PRIME_HANDLE_TO_FD, &mut prime).map(|()| prime.fd)
+    };
+    assert_eq!(export(args.out().handle, 0), Err(Errno::EPERM));
+    assert_eq!(export(handle, libc::O_NONBLOCK), Err(Errno::EINVAL));
+    // SAFETY: asks for the flags of a descriptor.
+    let closed = |fd| unsafe { libc::fcntl(fd, libc::F_GETFD) };
+    let (plain, both) =
+        (export(handle, 0).unwrap(), export(handle, libc::O_CLOEXEC | libc::O_RDWR).unwrap());
+    assert_eq!((closed(plain), closed(both)), (0, libc::FD_CLOEXEC));
+    let at = reserve(&rig.process, PAGE);
+    assert_eq!(rig.mmap(plain, at, PAGE, 0).map(drop), Err(Errno::EACCES), "it is read-only");
+    assert!(rig.mmap(both, at, PAGE, 0).is_ok());
+    rig.munmap(at, PAGE);
+}
+
+/// What is wrong with a mapping that is to replace others leaves them there.
+#[test]
+fn replacing_fails_as_a_whole() {
+    let rig = Rig::new("gfx1151", 18);
+    let (old, new) = (create(&rig, 2 * PAGE), create(&rig, PAGE));
+    let at = 0x20_0000;
+    va(&rig, old, uapi::VA_OP_MAP, at, 2 * PAGE).unwrap();
+    assert_eq!(va(&rig, new, uapi::VA_OP_REPLACE, at, 2 * PAGE), Err(Errno::EINVAL));
+    assert_eq!(va(&rig, old, uapi::VA_OP_UNMAP, at, 0), Ok(()));
+}
+
+/// `amdgpu_ctx_ioctl`, `amdgpu_bo_list_ioctl`, `amdgpu_cs_wait_ioctl`.
+#[test]
+fn contexts_and_lists_are_checked() {
+    let rig = Rig::new("gfx1151", 18);
+    let context = |op: u32, ctx_id: u32, flags: u32, priority: i32| {
+        let mut args = uapi::Ctx::new(op, ctx_id);
+        (args.in_.flags, args.in_.priority) = (flags, priority);
+        rig.drm(request::CTX, &mut args).map(|()| args)
+    };
+    let alloc = |flags, priority| {
+        context(uapi::CTX_OP_ALLOC_CTX, 0, flags, priority).map(|context| context.context())
+    };
+    assert_eq!((alloc(1, 0), alloc(0, 512)), (Err(Errno::EINVAL), Err(Errno::EACCES)));
+    assert_eq!((alloc(0, -1023), alloc(0, 77)), (Ok(1), Ok(2)));
+    assert_eq!(context(9, 1, 0, 0).map(drop), Err(Errno::EINVAL));
+    assert_eq!(context(uapi::CTX_OP_FREE_CTX, 1, 1, 0).map(drop), Err(Errno::EINVAL));
+    let state = context(uapi::CTX_OP_GET_STABLE_PSTATE, 1, 0, 0).unwrap().state_flags();
+    assert_eq!(state, 0);
+    assert_eq!(context(uapi::CTX_OP_SET_STABLE_PSTATE, 1, 5, 0).map(drop), Err(Errno::EINVAL));
+    for _ in 2..4095 {
+        alloc(0, 0).unwrap();
+    }
+    assert_eq!(alloc(0, 0), Err(Errno::ENOSPC));
+    let list = |operation: u32, bo_number: u32, bo_info_size: u32, bo_info_ptr: u64| {
+        let mut list = uapi::BoList::default();
+        list.in_ =
+            uapi::BoListIn { operation, list_handle: 1, bo_number, bo_info_size, bo_info_ptr };
+        rig.drm(request::BO_LIST, &mut list)
+    };
+    let unknown = [77u32, 0];
+    let at = unknown.as_ptr().expose_provenance() as u64;
+    let destroy = uapi::BO_LIST_OP_DESTROY;
+    assert_eq!(list(uapi::BO_LIST_OP_CREATE, 1, 8, at), Err(Errno::ENOENT));
+    assert_eq!(list(9, 1, 8, at), Err(Errno::EINVAL));
+    assert_eq!(list(destroy, 1, 8, 8), Err(Errno::EFAULT));
+    assert_eq!(list(destroy, (128 << 10) + 1, 0, at), Err(Errno::EINVAL));
+    assert_eq!(list(destroy, 1, 8, at), Ok(()));
+    assert_eq!(list(uapi::BO_LIST_OP_CREATE, 1, 1, at), Err(Errno::ENOENT));
+    let wait = |ip_type, ip_instance, ring, handle| {
+        let mut wait = uapi::WaitCs::default();
+        (wait.in_.ip_type, wait.in_.ip_instance, wait.in_.ring) = (ip_type, ip_instance, ring);
+        (wait.in_.ctx_id, wait.in_.handle) = (1, handle);
+        rig.drm(request::WAIT_CS, &mut wait)
+    };
+    assert_eq!(wait(uapi::HW_IP_DMA, 0, 1, 0), Ok(()));
+    for (kind, instance, ring) in [(10, 0, 0), (uapi::HW_IP_DMA, 1, 0), (uapi::HW_IP_DMA, 0, 2)] {
+        assert_eq!(wait(kind, instance, ring, 0), Err(Errno::EINVAL));
+    }
+    assert_eq!(wait(uapi::HW_IP_DMA, 0, 0, 1), Err(Errno::EINVAL), "nothing was submitted");
 }

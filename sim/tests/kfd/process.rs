@@ -1,11 +1,12 @@
 //! Processes, contexts, files.
 
 use crate::rig::{PAGE, Rig, gtt, ioctl, machine, reserve};
-use kfd::uapi::{self, AllocMemFlags, request};
+use kfd::uapi::{self, AllocMemFlags, amdgpu, request};
 use selvedge_sim::{Clock, Machine, ManualClock, Objects};
 use selvedge_sys::{Errno, MapFlags, OpenMode, Protection, System};
 use std::path::Path;
 use std::ptr::null_mut;
+use std::sync::atomic::Ordering::SeqCst;
 
 const KFD: &str = "/dev/kfd";
 const RENDER: &str = "/dev/dri/renderD128";
@@ -223,13 +224,31 @@ fn numbers_of_closed_duplicates_are_forgotten() {
 #[test]
 fn refusals_are_kept_once() {
     let rig = Rig::new("gfx1151", 18);
-    for operation in (50..400).chain(50..60) {
-        let mut args = kfd::uapi::amdgpu::Ctx::new(operation, 0);
-        let answer =
-            ioctl(&rig.process, rig.render, kfd::uapi::amdgpu::drm_request::CTX, &mut args);
+    let mut context = amdgpu::Ctx::new(amdgpu::CTX_OP_ALLOC_CTX, 0);
+    ioctl(&rig.process, rig.render, amdgpu::drm_request::CTX, &mut context).unwrap();
+    let packets = rig.buffer(gtt(), PAGE);
+    let mut ib = amdgpu::CsChunkIb {
+        va_start: packets.va,
+        ib_bytes: 4,
+        ip_type: amdgpu::HW_IP_DMA,
+        ..Default::default()
+    };
+    let mut chunk = amdgpu::CsChunk {
+        chunk_id: amdgpu::CHUNK_ID_IB,
+        length_dw: size_of::<amdgpu::CsChunkIb>() as u32 / 4,
+        chunk_data: (&raw mut ib).expose_provenance() as u64,
+    };
+    let mut chunks = (&raw mut chunk).expose_provenance() as u64;
+    for packet in (50..400u64).chain(50..60) {
+        // Constant fills, of a kernel's queue.
+        packets.qword(0).store(packet << 8 | 0xb, SeqCst);
+        let mut args = amdgpu::Cs::default();
+        (args.in_.ctx_id, args.in_.num_chunks) = (context.context(), 1);
+        args.in_.chunks = (&raw mut chunks).expose_provenance() as u64;
+        let answer = ioctl(&rig.process, rig.render, amdgpu::drm_request::CS, &mut args);
         assert_eq!(answer, Err(Errno::ENOSYS));
     }
     let refusals = rig.machine.refusals();
     assert_eq!(refusals.len(), Machine::MAX_REFUSALS);
-    assert_eq!(refusals[1], "context operation 51");
+    assert_eq!(refusals[1], "SDMA packet 0x0000330b of a kernel queue");
 }

@@ -1,7 +1,7 @@
 //! Buffer objects and their addresses (amdgpu_gem.c, amdgpu_vm.c).
 
 use super::RenderFile;
-use crate::abi::buffer::{Buffer, Domain};
+use crate::abi::buffer::{Buffer, Domain, Metadata};
 use crate::abi::kfd::{export_buffer, user_buffer};
 use crate::abi::memory_type;
 use crate::abi::process::Process;
@@ -32,7 +32,16 @@ const VA_BOTTOM: u64 = 1 << 16;
 const HOLE: std::ops::Range<u64> = 1 << 47..0xffff_8000_0000_0000;
 const HOLE_MASK: u64 = 0xffff_ffff_ffff;
 /// Size of a VM without what the kernel reserves at its top (`AMDGPU_VA_RESERVED_TOP`).
-const VM_BYTES: u64 = (1 << 48) - ((2 << 20) + (2 << 20) + (1 << 16));
+pub(super) const VM_BYTES: u64 = (1 << 48) - ((2 << 20) + (2 << 20) + (1 << 16));
+
+/// `amdgpu_vm_verify_parameters`, and that the range is the buffer's.
+fn check_mapping(buffer: &Buffer, va: u64, size: u64, offset: u64) -> Result<(), Errno> {
+    let inside = offset.checked_add(size).is_some_and(|end| end <= buffer.size);
+    if !(va | size | offset).is_multiple_of(PAGE) || size == 0 || !inside {
+        return Err(Errno::EINVAL);
+    }
+    Ok(())
+}
 
 impl RenderFile {
     pub(super) fn gem_create(&self, args: &mut uapi::GemCreate) -> Result<(), Errno> {
@@ -56,25 +65,33 @@ impl RenderFile {
             return Err(self.machine.refuse("buffers in GDS, GWS or OA".into()));
         }
         let domain = if domains.contains(GemDomain::VRAM) { Domain::Vram } else { Domain::Gtt };
+        let mut flags = flags;
+        // What does not fit where the host sees it is tried for without that.
+        if domain == Domain::Vram
+            && wanted.bo_size > self.machine.gpus[self.gpu].board.visible_vram_bytes()
+        {
+            flags -= GemCreateFlags::CPU_ACCESS_REQUIRED;
+        }
+        if self.machine.kernel.vram_cleared {
+            flags |= GemCreateFlags::VRAM_CLEARED;
+        }
+        let mut preferred = domains;
         let allocate = |domain| {
             let (bytes, flags) = (wanted.bo_size, flags.bits());
             Buffer::allocate(&self.machine, self.gpu, domain, bytes, flags, None)
         };
-        let board = &self.machine.gpus[self.gpu].board;
-        if domain == Domain::Vram
-            && flags.contains(GemCreateFlags::CPU_ACCESS_REQUIRED)
-            && wanted.bo_size > board.visible_vram_bytes()
-        {
-            return Err(Errno::ENOMEM);
-        }
         let buffer = match allocate(domain) {
             // What does not fit VRAM pushes others out for a while, and goes to system memory.
             Err(_) if domain == Domain::Vram => {
                 self.machine.make_room(self.gpu);
+                preferred |= GemDomain::GTT;
                 allocate(Domain::Gtt)?
             }
             other => other?,
         };
+        buffer.prefer(preferred);
+        // The kernel keeps it as an int, in whole pages.
+        buffer.align(u64::from(wanted.alignment as u32).next_multiple_of(PAGE));
         args.set_out(&uapi::GemCreateOut { handle: self.add(buffer)?, _pad: 0 });
         Ok(())
     }
@@ -113,10 +130,9 @@ impl RenderFile {
     }
 
     pub(super) fn gem_wait_idle(&self, args: &mut uapi::GemWaitIdle) -> Result<(), Errno> {
-        let buffer = self.buffer(args.in_.handle)?;
-        let domain = if buffer.domain == Domain::Vram { GemDomain::VRAM } else { GemDomain::GTT };
-        // Submissions end before the call that makes them returns.
-        args.set_out(&uapi::GemWaitIdleOut { status: 0, domain: domain.bits() as u32 });
+        self.buffer(args.in_.handle)?;
+        // Submissions end before the call that makes them returns. The domain is never told.
+        args.set_out(&uapi::GemWaitIdleOut { status: 0, domain: 0 });
         Ok(())
     }
 
@@ -143,8 +159,10 @@ impl RenderFile {
             uapi::VA_OP_MAP => self.va_map(args, va, size, flags)?,
             uapi::VA_OP_UNMAP => self.va_unmap(args.handle, va)?,
             uapi::VA_OP_CLEAR | uapi::VA_OP_REPLACE => {
+                // What is wrong leaves the mappings as they are.
                 if args.operation == uapi::VA_OP_REPLACE {
-                    self.buffer(args.handle)?;
+                    let buffer = self.buffer(args.handle)?;
+                    check_mapping(&buffer, va, size, args.offset_in_bo)?;
                 }
                 self.va_clear(va, end)?;
                 if args.operation == uapi::VA_OP_REPLACE {
@@ -170,11 +188,7 @@ impl RenderFile {
     ) -> Result<(), Errno> {
         let mut state = self.state();
         let handle = state.buffers.get_mut(args.handle).ok_or(Errno::ENOENT)?;
-        let inside =
-            args.offset_in_bo.checked_add(size).is_some_and(|end| end <= handle.buffer.size);
-        if !(va | size | args.offset_in_bo).is_multiple_of(PAGE) || size == 0 || !inside {
-            return Err(Errno::EINVAL);
-        }
+        check_mapping(&handle.buffer, va, size, args.offset_in_bo)?;
         let mut permissions = Permissions::empty();
         permissions.set(Permissions::READ, flags.contains(GemVaFlags::READABLE));
         permissions.set(Permissions::WRITE, flags.contains(GemVaFlags::WRITEABLE));
@@ -277,15 +291,16 @@ impl RenderFile {
                     return Err(Errno::EINVAL);
                 }
                 let bytes = zerocopy::IntoBytes::as_bytes(&args.data)[..size].to_vec();
-                buffer.set_metadata(args.flags, bytes)?;
+                let (flags, tiling) = (args.flags, args.tiling_info);
+                buffer.set_metadata(Metadata { flags, tiling, bytes })?;
             }
             uapi::GEM_METADATA_OP_GET => {
                 let metadata = buffer.metadata()?;
-                args.flags = metadata.0;
-                args.tiling_info = 0;
-                args.data_size_bytes = metadata.1.len() as u32;
+                args.flags = metadata.flags;
+                args.tiling_info = metadata.tiling;
+                args.data_size_bytes = metadata.bytes.len() as u32;
                 let bytes = zerocopy::IntoBytes::as_mut_bytes(&mut args.data);
-                bytes[..metadata.1.len()].copy_from_slice(&metadata.1);
+                bytes[..metadata.bytes.len()].copy_from_slice(&metadata.bytes);
             }
             _ => {}
         }
@@ -296,18 +311,25 @@ impl RenderFile {
         let buffer = self.buffer(args.handle)?;
         match args.op {
             uapi::GEM_OP_GET_GEM_CREATE_INFO => {
-                let domain =
-                    if buffer.domain == Domain::Vram { GemDomain::VRAM } else { GemDomain::GTT };
                 let info = uapi::GemCreateIn {
                     bo_size: buffer.size,
-                    alignment: PAGE,
-                    domains: domain.bits(),
+                    alignment: buffer.alignment(),
+                    domains: buffer.preferred().bits(),
                     domain_flags: buffer.flags,
                 };
                 user::put(args.value, &info)
             }
-            uapi::GEM_OP_SET_PLACEMENT => Ok(()),
-            operation => Err(self.machine.refuse(format!("GEM_OP {operation}"))),
+            uapi::GEM_OP_SET_PLACEMENT if buffer.domain == Domain::User => Err(Errno::EPERM),
+            // It says where the buffer goes should it move, which here it does not.
+            uapi::GEM_OP_SET_PLACEMENT => {
+                let places = GemDomain::CPU | GemDomain::GTT | GemDomain::VRAM;
+                buffer.prefer(GemDomain::from_bits_retain(args.value) & places);
+                Ok(())
+            }
+            uapi::GEM_OP_GET_MAPPING_INFO if self.machine.kernel.minor >= 18 => {
+                Err(self.machine.refuse("GEM_OP of mappings".into()))
+            }
+            _ => Err(Errno::EINVAL),
         }
     }
 
@@ -316,7 +338,18 @@ impl RenderFile {
         linux: &Process,
         args: &mut drm::PrimeHandle,
     ) -> Result<(), Errno> {
-        args.fd = export_buffer(linux, self.buffer(args.handle)?)?.cast_signed();
+        // `DRM_CLOEXEC` and `DRM_RDWR` (drm_prime.c, `drm_prime_handle_to_fd_ioctl`).
+        let flags = args.flags.cast_signed();
+        if flags & !(libc::O_CLOEXEC | libc::O_RDWR) != 0 {
+            return Err(Errno::EINVAL);
+        }
+        let buffer = self.buffer(args.handle)?;
+        // amdgpu_dma_buf.c, `amdgpu_gem_prime_export`.
+        if buffer.flags & GemCreateFlags::VM_ALWAYS_VALID.bits() != 0 {
+            return Err(Errno::EPERM);
+        }
+        let writable = flags & libc::O_RDWR != 0;
+        args.fd = export_buffer(linux, buffer, writable, flags)?.cast_signed();
         Ok(())
     }
 

@@ -1,11 +1,23 @@
 //! Queries about the device (amdgpu_kms.c, `amdgpu_info_ioctl`).
 
 use super::RenderFile;
+use super::gem::VM_BYTES;
+use super::submit::MAX_SDMA_RINGS;
 use crate::abi::user;
+use crate::profile::Board;
 use kfd::uapi::amdgpu as uapi;
 use selvedge_sys::Errno;
 use zerocopy::{Immutable, IntoBytes};
 
+/// Where the upper half of addresses begins (`AMDGPU_GMC_HOLE_END`).
+const HIGH_HALF: u64 = 0xffff_8000_0000_0000;
+/// `AMDGPU_HW_IP_UVD`, the first of the blocks for video, of which there are none, and `AMDGPU_HW_IP_NUM`.
+const HW_IP_UVD: u32 = 3;
+const HW_IP_NUM: u32 = 10;
+/// `AMDGPU_HW_IP_INSTANCE_MAX_COUNT`
+const MAX_INSTANCES: u32 = 1;
+/// One more than the last firmware that can be asked for (`AMDGPU_INFO_FW_VPE`).
+const FIRMWARE_END: u32 = 0x1d;
 /// Frequency of the GPU's timestamp counter, kHz.
 const COUNTER_KHZ: u32 = 100_000;
 /// `AMDGPU_INFO_CRTC_FROM_ID`, `AMDGPU_INFO_NUM_BYTES_MOVED` and so on (amdgpu_drm.h).
@@ -36,6 +48,7 @@ impl RenderFile {
         let board = &gpu.board;
         let used =
             |pool: Option<usize>, total: u64| total - self.machine.available(pool).min(total);
+        let visible = board.visible_vram_bytes().min(board.vram_bytes - RESERVED_VRAM);
         match args.query {
             uapi::INFO_ACCEL_WORKING => answer.give(&1u32),
             uapi::INFO_VRAM_LOST_COUNTER => answer.give(&gpu.smi.resets()),
@@ -46,14 +59,27 @@ impl RenderFile {
             // There is no display.
             INFO_CRTC_FROM_ID => Err(Errno::EINVAL),
             uapi::INFO_HW_IP_COUNT => answer.give(&match args.data[0] {
-                uapi::HW_IP_GFX | uapi::HW_IP_COMPUTE => 1,
-                uapi::HW_IP_DMA => board.sdma_engines,
-                _ => 0u32,
+                // Before 6.11 blocks were counted, and not what is in them.
+                uapi::HW_IP_GFX | uapi::HW_IP_COMPUTE if self.machine.kernel.minor >= 17 => {
+                    board.gpu.xccs
+                }
+                uapi::HW_IP_DMA if self.machine.kernel.minor >= 17 => sdma_instances(board),
+                uapi::HW_IP_GFX..=uapi::HW_IP_DMA => 1,
+                HW_IP_UVD..HW_IP_NUM if self.machine.kernel.minor < 17 => 0,
+                _ => return Err(Errno::EINVAL),
             }),
+            uapi::INFO_HW_IP_INFO if args.data[1] >= MAX_INSTANCES => Err(Errno::EINVAL),
             uapi::INFO_HW_IP_INFO => self.hw_ip(args.data[0], answer),
             uapi::INFO_TIMESTAMP => answer.give(&self.machine.clock.gpu_ticks()),
             uapi::INFO_FW_VERSION => {
-                let ver = match args.data[0] {
+                let [firmware, instance, index, _] = args.data;
+                let ver = match firmware {
+                    _ if instance != 0 => return Err(Errno::EINVAL),
+                    uapi::INFO_FW_GFX_MEC if index > 1 => return Err(Errno::EINVAL),
+                    uapi::INFO_FW_SDMA if index >= sdma_instances(board) => {
+                        return Err(Errno::EINVAL);
+                    }
+                    FIRMWARE_END.. => return Err(Errno::EINVAL),
                     uapi::INFO_FW_GFX_MEC => board.mec_firmware,
                     uapi::INFO_FW_SDMA => board.sdma_firmware,
                     other => {
@@ -68,13 +94,19 @@ impl RenderFile {
             uapi::INFO_GTT_USAGE => answer.give(&used(None, board.gtt_bytes)),
             uapi::INFO_VRAM_GTT => answer.give(&uapi::InfoVramGtt {
                 vram_size: board.vram_bytes - RESERVED_VRAM,
-                vram_cpu_accessible_size: board.visible_vram_bytes() - RESERVED_VRAM,
+                vram_cpu_accessible_size: visible,
                 gtt_size: board.gtt_bytes,
             }),
             uapi::INFO_READ_MMR_REG => {
-                let [_, count, _, _] = args.data;
+                let [_, count, instance, _] = args.data;
                 let bytes = args.return_size as usize;
-                if count > MAX_REGISTERS {
+                // Shader engine and array, each 0xff for all (`AMDGPU_INFO_MMR_SE_INDEX_SHIFT`, `_SH_`;
+                // `AMDGPU_GFX_MAX_SE`, `AMDGPU_GFX_MAX_SH_PER_SE`).
+                let (engine, array) = (instance & 0xff, instance >> 8 & 0xff);
+                if (4..0xff).contains(&engine)
+                    || (2..0xff).contains(&array)
+                    || count > MAX_REGISTERS
+                {
                     return Err(Errno::EINVAL);
                 }
                 // The registers that can be read describe rasteriser and tiling, which the simulated
@@ -91,11 +123,11 @@ impl RenderFile {
                     max_allocation: usable / 4 * 3,
                 };
                 let usage = used(Some(self.gpu), board.vram_bytes);
-                let visible = board.visible_vram_bytes();
+                let bar = board.visible_vram_bytes();
                 let vram = heap(board.vram_bytes, board.vram_bytes - RESERVED_VRAM, usage);
                 answer.give(&uapi::MemoryInfo {
                     vram,
-                    cpu_accessible_vram: heap(visible, visible - RESERVED_VRAM, usage.min(visible)),
+                    cpu_accessible_vram: heap(bar, visible, usage.min(bar)),
                     gtt: heap(board.gtt_bytes, board.gtt_bytes, used(None, board.gtt_bytes)),
                 })
             }
@@ -108,20 +140,36 @@ impl RenderFile {
 
     fn hw_ip(&self, kind: u32, answer: Answer) -> Result<(), Errno> {
         let board = &self.machine.gpus[self.gpu].board;
-        let (version, start, size, rings) = match kind {
-            uapi::HW_IP_GFX => (board.gc_version, 32, 32, 1),
-            uapi::HW_IP_COMPUTE => (board.gc_version, 32, 32, 0xf),
-            uapi::HW_IP_DMA => (board.sdma_version, 256, 4, (1u32 << board.sdma_engines) - 1),
-            _ => return answer.give(&uapi::InfoHwIp::default()),
+        // The minor number is that of the driver's code for the block (`gfx_v9_4_3_ip_block`, `sdma_v5_2_ip_block` and
+        // so on).
+        let gfx = match board.gc_version {
+            (9, 4, 3..) | (9, 5, _) => 4,
+            _ => 0,
+        };
+        let sdma = match board.sdma_version {
+            (5, 2, _) => 2,
+            (4, 4, 2..) => 4,
+            _ => 0,
+        };
+        // Boards for computing alone have no graphics (gfx_v9_0.c, gfx_v9_4_3.c, `num_gfx_rings`).
+        let graphics = u32::from(!matches!(board.gc_version, (9, 4, 1..) | (9, 5, _)));
+        let (version, driver, start, size, rings) = match kind {
+            uapi::HW_IP_GFX => (board.gc_version, gfx, 32, 32, graphics),
+            uapi::HW_IP_COMPUTE => (board.gc_version, gfx, 32, 32, 4),
+            uapi::HW_IP_DMA => {
+                (board.sdma_version, sdma, 256, 4, sdma_instances(board).min(MAX_SDMA_RINGS))
+            }
+            HW_IP_UVD..HW_IP_NUM => return answer.give(&uapi::InfoHwIp::default()),
+            _ => return Err(Errno::EINVAL),
         };
         let (major, minor, revision) =
             (u32::from(version.0), u32::from(version.1), u32::from(version.2));
         answer.give(&uapi::InfoHwIp {
             hw_ip_version_major: major,
-            hw_ip_version_minor: minor,
+            hw_ip_version_minor: driver,
             ib_start_alignment: start,
             ib_size_alignment: size,
-            available_rings: rings,
+            available_rings: (1 << rings) - 1,
             ip_discovery_version: major << 16 | minor << 8 | revision,
             ..uapi::InfoHwIp::default()
         })
@@ -161,6 +209,8 @@ impl RenderFile {
             ids_flags: if board.is_apu { uapi::IDS_FLAGS_FUSION } else { 0 },
             virtual_address_offset: low,
             virtual_address_max: high + 1,
+            high_va_offset: HIGH_HALF,
+            high_va_max: HIGH_HALF | VM_BYTES,
             virtual_address_alignment: 4096,
             pte_fragment_size: PTE_FRAGMENT,
             gart_page_size: 4096,
@@ -181,6 +231,11 @@ impl RenderFile {
             ..uapi::InfoDevice::default()
         }
     }
+}
+
+/// Instances of the SDMA engine, those for links included (`adev->sdma.num_instances`).
+pub(super) fn sdma_instances(board: &Board) -> u32 {
+    board.sdma_engines + board.sdma_link_engines
 }
 
 /// Where an answer goes.

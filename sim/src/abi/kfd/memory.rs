@@ -4,7 +4,7 @@ use super::smi::{EvictionTrigger, SmiEvent, UnmapTrigger};
 use super::{DOORBELL_SLICE, KfdProcess, MMAP_TYPE_MMIO, mmap_offset, split_handle, user_memory};
 use crate::abi::buffer::{Buffer, Domain};
 use crate::abi::drm::RenderFile;
-use crate::abi::file::Node;
+use crate::abi::file::{Node, set_close_on_exec};
 use crate::abi::handles::Handles;
 use crate::abi::memory_type;
 use crate::abi::process::Process;
@@ -374,9 +374,12 @@ impl KfdProcess {
         let (gpu_id, index) = split_handle(args.handle);
         let gpu = self.gpu(gpu_id)?;
         let state = self.lock();
-        let buffer = state.devices[gpu].buffers.get(&index).ok_or(Errno::EINVAL)?.buffer.clone();
+        let allocation = state.devices[gpu].buffers.get(&index).ok_or(Errno::EINVAL)?;
+        let (buffer, permissions) = (allocation.buffer.clone(), allocation.permissions);
         drop(state);
-        args.dmabuf_fd = export(linux, buffer)?;
+        // amdgpu_amdkfd_gpuvm.c, `kfd_mem_export_dmabuf`.
+        let writable = permissions.contains(Permissions::WRITE);
+        args.dmabuf_fd = export(linux, buffer, writable, args.flags.cast_signed())?;
         Ok(())
     }
 
@@ -417,7 +420,7 @@ impl KfdProcess {
         let metadata = buffer.metadata()?;
         let room = args.metadata_size;
         args.size = buffer.size;
-        args.metadata_size = metadata.1.len() as u32;
+        args.metadata_size = metadata.bytes.len() as u32;
         args.gpu_id = self.machine.gpus[buffer.gpu].id;
         let mut flags = match buffer.domain {
             Domain::Vram => AllocMemFlags::VRAM,
@@ -425,11 +428,11 @@ impl KfdProcess {
         };
         flags.set(AllocMemFlags::PUBLIC, buffer.domain == Domain::Vram);
         args.flags = flags.bits();
-        if !metadata.1.is_empty() && room < metadata.1.len() as u32 {
+        if !metadata.bytes.is_empty() && room < metadata.bytes.len() as u32 {
             return Err(Errno::EINVAL);
         }
         if args.metadata_ptr != 0 && room != 0 {
-            user::write(args.metadata_ptr, &metadata.1)?;
+            user::write(args.metadata_ptr, &metadata.bytes)?;
         }
         Ok(())
     }
@@ -479,10 +482,17 @@ pub(crate) fn user_buffer(
     Buffer::over(machine, gpu, Domain::User, backing, flags, Some(reservation))
 }
 
-/// A dma-buf file of a buffer.
-pub(crate) fn export(linux: &Process, buffer: Arc<Buffer>) -> Result<u32, Errno> {
+/// A dma-buf file of a buffer. Of the flags only `O_CLOEXEC` counts (drivers/dma-buf/dma-buf.c, `dma_buf_fd`).
+pub(crate) fn export(
+    linux: &Process,
+    buffer: Arc<Buffer>,
+    writable: bool,
+    flags: i32,
+) -> Result<u32, Errno> {
     let file = buffer.export()?;
-    let fd = linux.install(file, Node::DmaBuf(buffer), OpenMode::ReadWrite);
+    set_close_on_exec(&file, flags & libc::O_CLOEXEC != 0)?;
+    let mode = if writable { OpenMode::ReadWrite } else { OpenMode::ReadOnly };
+    let fd = linux.install(file, Node::DmaBuf(buffer), mode);
     Ok(fd.cast_unsigned())
 }
 
