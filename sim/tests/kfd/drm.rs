@@ -609,10 +609,9 @@ fn contexts_and_lists_are_checked() {
     }
     assert_eq!(alloc(0, 0), Err(Errno::ENOSPC));
     let list = |operation: u32, bo_number: u32, bo_info_size: u32, bo_info_ptr: u64| {
-        let mut list = uapi::BoList::default();
-        list.in_ =
+        let in_ =
             uapi::BoListIn { operation, list_handle: 1, bo_number, bo_info_size, bo_info_ptr };
-        rig.drm(request::BO_LIST, &mut list)
+        rig.drm(request::BO_LIST, &mut uapi::BoList { in_ })
     };
     let unknown = [77u32, 0];
     let at = unknown.as_ptr().expose_provenance() as u64;
