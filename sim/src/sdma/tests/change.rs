@@ -145,7 +145,8 @@ fn time_stamps() {
     }
 }
 
-/// There are no caches: ROCr's packets (`BuildGCRCommand`) before and after a copy.
+/// Caches that keep nothing have nothing to write back or to forget: ROCr's packets (`BuildGCRCommand`) before and after a
+/// copy.
 #[test]
 fn cache_operations_do_nothing() {
     for version in [Version::V5_0, Version::V5_2, Version::V6_0, Version::V7_0] {
