@@ -68,11 +68,16 @@ const DEFAULT: &str = "gfx1151";
 impl Machine {
     /// Starts to describe the machine that a line of text names: GPUs with commas between, each with conditions after
     /// `+`, as in `gfx90a,gfx90a` or `gfx1151,gfx1100+small-bar`. A condition of the machine may stand at any GPU; one that
-    /// stands by itself concerns all. `none` is no GPU; a line that names no GPU means gfx1151.
+    /// stands by itself concerns all. `none` is no GPU; a line that names no GPU means gfx1151. A line with a slash is the
+    /// folder of a recorded topology.
     ///
     /// # Errors
-    /// [`MachineError::Description`] for a name that there is not, with those there are.
+    /// [`MachineError::Description`] for a name that there is not, with those there are; those of
+    /// [`recorded`](Machine::recorded).
     pub fn described(text: &str) -> Result<Builder, MachineError> {
+        if text.contains('/') {
+            return Machine::recorded(text.as_ref());
+        }
         let mut gpus: Vec<(Board, Vec<Condition>)> = Vec::new();
         let mut of_all = Vec::new();
         let mut is_empty = false;

@@ -1,7 +1,6 @@
 //! The variables by which `simrun` tells the library, and so every process below it, what machine it is.
 
-/// The machine, as `selvedge_sim::Machine::described` reads it, or the folder of a recorded topology, with a slash in its
-/// path.
+/// The machine, as `selvedge_sim::Machine::described` reads it.
 pub(crate) const MACHINE: &str = "SELVEDGE_SIM_MACHINE";
 /// Minor number of the KFD's version.
 pub(crate) const KFD_MINOR: &str = "SELVEDGE_SIM_KERNEL";
@@ -21,10 +20,5 @@ pub(crate) fn machine(
     description: &str,
     kfd_minor: u32,
 ) -> Result<selvedge_sim::Builder, selvedge_sim::MachineError> {
-    let builder = if description.contains('/') {
-        selvedge_sim::Machine::recorded(description.as_ref())?
-    } else {
-        selvedge_sim::Machine::described(description)?
-    };
-    builder.kfd_minor(kfd_minor)
+    selvedge_sim::Machine::described(description)?.kfd_minor(kfd_minor)
 }

@@ -1,6 +1,6 @@
 //! What arguments of ioctls point to.
 
-use kfd::uapi::{self, amdgpu, request};
+use kfd::uapi::{self, AllocMemFlags, amdgpu, request};
 use selvedge_sys::drm;
 use selvedge_sys::uapi::{Field, Layout, kind, number, size};
 
@@ -118,6 +118,19 @@ pub(super) fn pointers(request: u32, argument: &[u8]) -> Vec<(usize, u64, usize)
         known.for_each(|(_, layout, pointer, count)| add(layout, pointer, count, BYTE));
     }
     found
+}
+
+/// Memory of the process that an ioctl gives to devices: start and length.
+pub(super) fn user_range(request: u32, argument: &[u8]) -> Option<(u64, u64)> {
+    let field = |name| kfd_value(request, argument, name);
+    match kfd_name(request)? {
+        "ALLOC_MEMORY_OF_GPU" => {
+            let userptr = field("flags")? & u64::from(AllocMemFlags::USERPTR.bits()) != 0;
+            userptr.then_some((field("mmap_offset")?, field("size")?))
+        }
+        "SVM" => Some((field("start_addr")?, field("size")?)),
+        _ => None,
+    }
 }
 
 /// Bytes of an argument.

@@ -1,5 +1,6 @@
 //! The lines of a record.
 
+use super::arguments::length;
 use crate::cp::QueueAt;
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -226,6 +227,12 @@ impl<'a> Words<'a> {
         self.words.next().ok_or(FormatError::Line { line: self.line, what })
     }
 
+    /// All words that are left, as one.
+    fn rest(&mut self, what: &'static str) -> Result<String, FormatError> {
+        let first = self.word(what)?.to_owned();
+        Ok(self.words.by_ref().fold(first, |rest, word| rest + " " + word))
+    }
+
     fn number<T: FromStr>(&mut self, what: &'static str) -> Result<T, FormatError> {
         let line = self.line;
         self.word(what)?.parse().map_err(|_| FormatError::Line { line, what })
@@ -279,7 +286,7 @@ impl<'a> Words<'a> {
                 Line::Machine {
                     kfd_minor: self.number("the KFD's version")?,
                     privileged: self.number::<u8>("the privilege")? != 0,
-                    boards: self.word("the boards")?.to_owned(),
+                    boards: self.rest("the boards")?,
                 }
             }
             "open" => Line::Open {
@@ -298,10 +305,20 @@ impl<'a> Words<'a> {
                 let request = u32::try_from(request)
                     .map_err(|_| FormatError::Line { line, what: "the request" })?;
                 let result = self.number("the result")?;
-                let (before, after) = (self.bytes("the argument")?, self.bytes("the argument")?);
+                let what = "the argument";
+                let (before, after) = (self.bytes(what)?, self.bytes(what)?);
+                // Empty where nothing could be read.
+                let is = |bytes: &[u8], length| bytes.is_empty() || bytes.len() == length;
+                if !is(&before, length(request)) || !is(&after, before.len()) {
+                    return Err(FormatError::Line { line, what });
+                }
                 let mut pointed = Vec::new();
                 for _ in 0..self.number::<u8>("the number of pointers")? {
-                    let offset = self.number("a pointer's offset")?;
+                    let what = "a pointer's offset";
+                    let offset: usize = self.number(what)?;
+                    if offset.checked_add(8).is_none_or(|end| end > before.len()) {
+                        return Err(FormatError::Line { line, what });
+                    }
                     let (before, after) =
                         (self.bytes("what it points to")?, self.bytes("what it points to")?);
                     pointed.push(Pointed { offset, before, after });
@@ -421,9 +438,12 @@ mod tests {
             Run { address: 0x1000, value: 7, count: 1 },
             Run { address: 8, value: 0, count: 9 },
         ];
-        let pointed = vec![Pointed { offset: 8, before: vec![], after: vec![1, 255] }];
-        let machine =
-            Line::Machine { boards: "gfx1030,gfx90a".into(), kfd_minor: 18, privileged: true };
+        let pointed = vec![Pointed { offset: 0, before: vec![], after: vec![1, 255] }];
+        let machine = Line::Machine {
+            boards: "/a folder/of gfx1030".into(),
+            kfd_minor: 18,
+            privileged: true,
+        };
         vec![
             machine,
             Line::Open { path: "/dev/kfd".into(), write: true, result: -13 },
@@ -433,8 +453,8 @@ mod tests {
                 fd: 3,
                 request: 0x8008_4b01,
                 result: 0,
-                before: vec![],
-                after: vec![9],
+                before: vec![7; 8],
+                after: vec![9; 8],
                 pointed,
             },
             Line::Map {
@@ -481,6 +501,12 @@ mod tests {
         assert_eq!(error("1.1 close\n@ shut 3\n"), FormatError::Line { line: 3, what: "the kind" });
         assert_eq!(error("@ close 3 4\n"), FormatError::Line { line: 2, what: "the end" });
         assert_eq!(error(machine), FormatError::SecondMachine { line: 2 });
+        for what in ["=00 = 0", "= =0000000000000000 0", "=0000000000000000 =00 0"] {
+            let line = format!("@ ioctl 3 80084b01 0 {what}\n");
+            assert_eq!(error(&line), FormatError::Line { line: 2, what: "the argument" });
+        }
+        let line = "@ ioctl 3 80084b01 0 =0000000000000000 = 1 1 = =\n";
+        assert_eq!(error(line), FormatError::Line { line: 2, what: "a pointer's offset" });
         assert_eq!(error("@ memory 0 0 0 10=1*x\n"), FormatError::Line { line: 2, what: "dwords" });
     }
 

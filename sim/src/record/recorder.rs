@@ -1,6 +1,6 @@
 //! Writes a record.
 
-use super::arguments::{length, pointers};
+use super::arguments::{length, pointers, user_range};
 use super::format::{Line, Pointed, Run};
 use super::memory::{Changes, Memory, Shadow};
 use crate::abi::user;
@@ -133,7 +133,7 @@ impl Recorder {
         });
         let pointed = pointed.collect();
         let mut state = self.state();
-        if let Some(range) = super::replay::user_range(request, &bytes) {
+        if let Some(range) = user_range(request, &bytes) {
             state.ranges.push(range);
         }
         let result = outcome(result);

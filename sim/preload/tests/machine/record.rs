@@ -1,14 +1,17 @@
 //! Records, and running them again.
 
 use crate::{folder, ioctl, is_on_machine, open, simrun, version};
-use kfd::uapi::{CreateEventArgs, EVENT_SIGNAL, SetEventArgs, request};
+use kfd::uapi::{
+    AllocMemFlags, AllocMemoryOfGpuArgs, CreateEventArgs, EVENT_SIGNAL, SetEventArgs,
+    WaitEventsArgs, request,
+};
 use std::process::{Command, Output};
 
 /// Runs this test again as a program that is recorded; the record.
 fn recorded(name: &str) -> (std::path::PathBuf, String) {
     let file = folder(name).join("record");
     let own = std::env::current_exe().unwrap();
-    let mut command = simrun("gfx1030");
+    let mut command = simrun("gfx1030+small-bar");
     command.arg("--record").arg(&file).arg(own);
     let output =
         command.args(["--exact", &format!("record::{name}"), "--nocapture"]).output().unwrap();
@@ -31,6 +34,19 @@ fn program() {
     ioctl(kfd, request::SET_EVENT, &mut set).unwrap();
     set.event_id = 4000;
     assert_eq!(ioctl(kfd, request::SET_EVENT, &mut set), Err(libc::EINVAL));
+    // Arguments, and what is behind them, that cannot be read; a range beyond all addresses.
+    // SAFETY: the kernel is given a bad pointer.
+    let bad = unsafe { libc::ioctl(kfd, request::SET_EVENT.into(), std::ptr::null_mut::<u8>()) };
+    assert_eq!(crate::check(bad), Err(libc::EFAULT));
+    let mut wait = WaitEventsArgs { events_ptr: 8, num_events: 1, ..Default::default() };
+    assert_eq!(ioctl(kfd, request::WAIT_EVENTS, &mut wait), Err(libc::EFAULT));
+    let mut memory = AllocMemoryOfGpuArgs {
+        flags: AllocMemFlags::USERPTR.bits(),
+        mmap_offset: 0x1000,
+        size: u64::MAX - 0x1fff,
+        ..Default::default()
+    };
+    assert!(ioctl(kfd, request::ALLOC_MEMORY_OF_GPU, &mut memory).is_err());
 }
 
 #[test]
@@ -56,7 +72,7 @@ fn calls_run_again() {
     std::fs::write(&file, &text[..text.rfind("@ ioctl").unwrap() + 20]).unwrap();
     let output = replay(&file);
     assert_eq!(output.status.code(), Some(125));
-    let line = text.lines().position(|line| line == refused).unwrap() + 1;
+    let line = text[..text.rfind("@ ioctl").unwrap()].lines().count() + 1;
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains(&format!("line {line}: the record is cut off")), "{said}");
     std::fs::write(&file, "nothing\n").unwrap();
