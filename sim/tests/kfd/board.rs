@@ -1,7 +1,7 @@
 //! Machines that share a board as those of several processes of the host do. Here all are in one; only the connections to
 //! the keeper tell them apart.
 
-use crate::fault::runs;
+use crate::fault::{completes, runs_soon};
 use crate::rig::{PAGE, Rig, gtt};
 use kfd::uapi::amdgpu::{INFO_VRAM_LOST_COUNTER, Info};
 use kfd::uapi::{self, AllocMemFlags, EventData, request};
@@ -65,7 +65,7 @@ fn a_reset_reaches_other_machines() {
     let [rig, other] = [(); 2].map(|()| Rig::on(kept.machine()));
     let event = other.create_event(uapi::EVENT_HW_EXCEPTION, 0);
     let queue = other.queue();
-    assert!(runs(&other, &queue, 0));
+    completes(&other, &queue, 0);
     let own = rig.buffer(vram(), PAGE);
     let [lost, system] = [vram(), gtt()].map(|flags| other.buffer(flags, PAGE));
     for buffer in [own, lost, system] {
@@ -79,12 +79,12 @@ fn a_reset_reaches_other_machines() {
     assert_eq!((reset.gpu_id, reset.memory_lost), (other.gpu_id, 1));
     assert!(own.qword(0).load(SeqCst) != 99 && lost.qword(0).load(SeqCst) != 99);
     assert_eq!(system.qword(0).load(SeqCst), 99);
-    assert!(!runs(&other, &queue, 1));
+    assert!(!runs_soon(&other, &queue, 1));
     let next = Rig::on(kept.machine());
     let lost = next.info::<u32>(Info::new(INFO_VRAM_LOST_COUNTER));
     assert_eq!(lost, Ok(1), "before it came");
     let queue = next.queue();
-    assert!(runs(&next, &queue, 0));
+    completes(&next, &queue, 0);
     next.destroy(queue);
 }
 
@@ -95,12 +95,12 @@ fn a_hang_lasts_for_those_that_come_later() {
     rig.machine.hang_gpu(0);
     let next = Rig::on(kept.machine());
     let queue = next.queue();
-    assert!(!runs(&next, &queue, 0));
+    assert!(!runs_soon(&next, &queue, 0));
     rig.machine.reset_gpu(0);
     next.destroy(queue);
     let next = Rig::on(kept.machine());
     let queue = next.queue();
-    assert!(runs(&next, &queue, 0));
+    completes(&next, &queue, 0);
     next.destroy(queue);
 }
 
