@@ -4,14 +4,15 @@
 //! - [`Machine`]: boards, a kernel, a clock, a plan of faults; it makes processes.
 //! - [`Process`]: a Linux process on the machine, an implementor of [`selvedge_sys::System`].
 //! - `abi`: what the kernel answers: `/dev/kfd`, render nodes, sysfs, mmap.
-//! - `board`: the memory that devices own.
+//! - `board`: what the processes of a machine share: the memory that devices own, and the books of it.
 //! - [`fault`]: what goes wrong, and when.
 //! - [`memory`]: GPU page tables over shared backing, with permissions.
 //! - [`shader`]: executes the instructions of `amdgpu-isa`.
 //! - [`cp`]: command processors: rings, doorbells, packets, signals.
 //! - [`sdma`]: the engines that copy.
 //! - [`record`]: records of processes, and running them again.
-//! - [`profile`]: machines as data.
+//! - [`profile`]: machines as data; `description` and `recorded`: from a line of text and from a topology; `modes`: what
+//!   the environment asks for.
 //!
 //! ```
 //! use selvedge_sim::Machine;

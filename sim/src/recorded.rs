@@ -1,8 +1,8 @@
 //! Machines from recorded topologies.
 //!
-//! The topology of the KFD does not say all that a machine is: PCI's subsystem and revision, versions of IP blocks, the carve-out of
-//! an APU and how caches are shared come from the board of the same architecture that is known, and links follow from the
-//! kernel's rules.
+//! The topology of the KFD does not say all that a machine is: PCI's subsystem and revision, versions of IP blocks, the
+//! carve-out of an APU and how caches are shared come from the board of the same architecture that is known, and links
+//! follow from the kernel's rules.
 
 use crate::machine::{Builder, Machine, MachineError};
 use crate::profile::{self, Board, Host};

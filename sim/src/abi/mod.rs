@@ -3,8 +3,10 @@
 //! - `process`: the process and the verbs of [`selvedge_sys::System`].
 //! - `kfd`: `/dev/kfd`.
 //! - `drm`: the render nodes.
-//! - `handles`: objects by number.
+//! - `handles`: objects by number; `file`: descriptors; `buffer`: buffer objects.
 //! - `sysfs`, `topology` and `links`: files to read.
+//! - `mappings`: what the process has mapped; `memory_type`: how GPUs cache what is mapped there.
+//! - `exchange`, `user`: how arguments and memory of the process are reached.
 
 pub(crate) mod buffer;
 pub(crate) mod drm;

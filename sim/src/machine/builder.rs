@@ -70,13 +70,16 @@ pub enum MachineError {
     #[error("a machine with a conductor has transparent caches; unset SELVEDGE_SIM_CACHES")]
     ConductedCaches,
     /// No kernel with this KFD is played.
-    #[error("no simulated kernel has KFD 1.{minor}; there are 1.14, 1.17, 1.18 and 1.23")]
+    #[error(
+        "no simulated kernel has KFD 1.{minor}; there are {}",
+        Kernel::MINORS.map(|minor| format!("1.{minor}")).join(", ")
+    )]
     UnknownKernel {
         /// What was asked for.
         minor: u32,
     },
     /// The keeper of the board is not there or does not answer.
-    #[error("nobody keeps the machine's board at {}: {source}", socket.display())]
+    #[error("nobody keeps the machine's board at {}, its keeper was never started or has ended: {source}", socket.display())]
     Keeper {
         /// Where it was to be.
         socket: PathBuf,

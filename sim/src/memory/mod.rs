@@ -3,6 +3,7 @@
 //! - [`Backing`]: bytes of the host, owned or borrowed.
 //! - [`AddressSpace`]: one GPU VM: which backing is where, and what may be done there.
 //! - [`L2`]: the cache before memory, in the mode in which it keeps copies.
+//! - `contents`: all that an address space holds.
 //! - [`View`]: a processor's way to memory: translation with a small cache (its TLB), checks, access.
 
 mod backing;

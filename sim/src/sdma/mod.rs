@@ -28,8 +28,8 @@
 //! is before them (ROCr, `amd_blit_sdma.cpp`, at `sync_command_size`; Linux's `emit_pipeline_sync` polls the fence).
 //! Here each packet is complete before the next one starts, unless the machine's ordering mode says otherwise: then copies,
 //! fills and writes are done later, in any order, before the next packet of another kind. Bytes are copied from the first
-//! to the last, a page's length at a time: a copy onto itself gives what it gives. Queues run side by side, also those of one engine, which on
-//! hardware take turns.
+//! to the last, a page's length at a time: a copy onto itself gives what it gives. Queues run side by side, also those
+//! of one engine, which on hardware take turns.
 //!
 //! # Errors
 //! - A page fault ends the queue, as one of a shader does; what was copied before it stays copied.

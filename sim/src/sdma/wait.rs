@@ -64,7 +64,7 @@ impl Sdma {
         }
     }
 
-    /// Registers are not modelled, but two forms need none: the flush, which has nothing to do, so that the register
+    /// Registers are not modelled, but two forms need none: the flush, which is done at once, so that the register
     /// that says what is done has all that was requested; and the one that passes whatever the register holds, which
     /// ROCr writes for a flush (`BuildHdpFlushCommand`).
     fn poll_register(&mut self, packet: &PollRegmem, flush: bool) -> Result<(), Halt> {

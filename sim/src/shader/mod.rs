@@ -5,10 +5,10 @@
 //! "RDNA3 ISA document", and of those of the other generations; `generation` has what the generations do differently.
 //!
 //! - `inspect`: what looks at waves for people: `trace`, `count`, `access`, `check`; `finding`: what those find.
-//! - `schedule`: workgroups and waves in turn, on one host thread or several.
+//! - `schedule`: workgroups and waves in turn, on one host thread or several; `unit`: compute units.
 //! - `launch`: the registers a wave starts with.
 //! - `code`, `resolve`, `operands`: the instruction cache; each instruction is decoded once.
-//! - `scalar`, `control`, `smem`, `registers`, `barrier`: the scalar side; `trap`: traps and exceptions.
+//! - `scalar`, `control`, `smem`, `registers`, `barrier`, `gws`: the scalar side; `trap`: traps and exceptions.
 //! - `vector`: the vector ALU; `wmma`, `matrix`: matrices.
 //! - `flat`, `buffer`, `share` (LDS): memory; `place`, `runs`, `transfer`, `atomic`: what they have in common.
 //! - `staged`: loads into LDS; `format`: typed buffers.

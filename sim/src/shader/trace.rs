@@ -17,8 +17,8 @@ pub const VARIABLE: &str = "SELVEDGE_SIM_TRACE";
 /// Where a trace goes: a line for each instruction that a wave executes, with the registers that it changed, and at the
 /// end of a dispatch how often each was executed and what memory was accessed. Traced dispatches run on one thread.
 ///
-/// Each packet that a queue takes is a line, too ([`TakenPacket`]). A dispatch begins with a line that says where its kernel is; others name the queue (the KFD's id), the dispatch (the
-/// index of its packet), workgroup and wave:
+/// Each packet that a queue takes is a line, too ([`TakenPacket`]). A dispatch begins with a line that says where its
+/// kernel is; others name the queue (the KFD's id), the dispatch (the index of its packet), workgroup and wave:
 ///
 /// ```text
 /// # process 0 GPU 0 queue 0 AQL 2 at 0x7f0000000080: 00011502 ... | KERNEL_DISPATCH ...

@@ -102,10 +102,11 @@ fn unknown_names_are_named() {
     let error = selvedge_sim::Machine::with_gpu("gfx999").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no simulated board is called \"gfx999\"; there are gfx1151, gfx1100, gfx1201, gfx1200, gfx90a, gfx906, gfx1030, gfx942, gfx1101, gfx1103"
+        "no simulated board is called \"gfx999\"; there are gfx1151, gfx1100, gfx1201, gfx1200, gfx90a, \
+         gfx906, gfx1030, gfx942, gfx1101, gfx1103"
     );
     let error = selvedge_sim::Machine::builder().kfd_minor(16).unwrap_err();
-    assert!(error.to_string().contains("1.14, 1.17, 1.18 and 1.23"));
+    assert!(error.to_string().contains("there are 1.14, 1.17, 1.18, 1.23"));
 }
 
 /// Where memory of a Strix Halo is allocated depends on the kernel and on the carve-out.

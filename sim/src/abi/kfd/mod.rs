@@ -1,9 +1,9 @@
 //! `/dev/kfd` (kfd_chardev.c): the dispatcher and a process's state.
 //!
 //! - `device`: versions, apertures, clocks, ACQUIRE_VM and the settings of a device.
-//! - `memory`: allocation and mapping, dma-buf.
-//! - `queue`: user queues.
-//! - `event`: events and waiting.
+//! - `memory`: allocation and mapping, dma-buf; `user_memory`: of the process's own.
+//! - `queue`: user queues; `sdma`: which engine they are on.
+//! - `event`: events and waiting; `bell`: what waits sleep on.
 //! - `signals`: what the hardware tells the kernel.
 //! - `svm`: shared virtual memory; `migrate`: ranges of it that move.
 //! - `debug`: runtime enable, DBG_TRAP; `debugger`: what a debugger is told.

@@ -103,7 +103,7 @@ impl Operation for LoadShRegIndex {
     }
 }
 
-/// Packets about what this machine does not have: the caches of the host data path and of translations.
+/// Packets without a task, and one about what this machine does not have: a cache of translations that all waves share.
 macro_rules! nothing_to_do {
     ($($Packet:ident),+ $(,)?) => {
         $(
