@@ -28,9 +28,6 @@ fn watched() -> MutexGuard<'static, BTreeMap<(c_int, c_int), OwnedFd>> {
     WATCHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Numbers from here on are out of the way of programs that count on getting small ones.
-const HIGH: usize = 900;
-
 fn stand_in(is_ready: bool) -> Result<OwnedFd, Errno> {
     // A counter that is not zero can be read and written; a timer that is not set never expires.
     // SAFETY: these make descriptors.
@@ -44,12 +41,8 @@ fn stand_in(is_ready: bool) -> Result<OwnedFd, Errno> {
     if fd < 0 {
         return Err(Errno::last());
     }
-    let high = raw::fcntl(fd, libc::F_DUPFD_CLOEXEC, HIGH);
-    if high >= 0 {
-        raw::close(fd);
-    }
     // SAFETY: just made, and owned by nobody else.
-    Ok(unsafe { OwnedFd::from_raw_fd(if high < 0 { fd } else { high }) })
+    Ok(unsafe { OwnedFd::from_raw_fd(raw::out_of_the_way(fd)) })
 }
 
 /// Whether the machine watches the descriptor itself, and then whether it is ready.

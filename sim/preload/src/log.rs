@@ -10,9 +10,6 @@ use std::fmt::{self, Display};
 use std::os::unix::ffi::OsStringExt;
 use std::sync::OnceLock;
 
-/// Descriptors from here on are out of the way of programs that count on getting small ones.
-const HIGH: usize = 900;
-
 static FILE: OnceLock<Option<c_int>> = OnceLock::new();
 
 fn file() -> Option<c_int> {
@@ -21,12 +18,7 @@ fn file() -> Option<c_int> {
         let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
         // SAFETY: a C string.
         let fd = unsafe { raw::openat(libc::AT_FDCWD, path.as_ptr(), flags, 0o644) };
-        let high = raw::fcntl(fd, libc::F_DUPFD_CLOEXEC, HIGH);
-        if high >= 0 {
-            raw::close(fd);
-            return Some(high);
-        }
-        (fd >= 0).then_some(fd)
+        (fd >= 0).then(|| raw::out_of_the_way(fd))
     })
 }
 

@@ -36,6 +36,17 @@ pub(crate) fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
     unsafe { call!(SYS_fcntl, fd, command, argument) as c_int }
 }
 
+/// The descriptor at a number that is out of the way of programs which count on getting small ones, if there is one.
+pub(crate) fn out_of_the_way(fd: c_int) -> c_int {
+    const HIGH: usize = 900;
+    let high = fcntl(fd, libc::F_DUPFD_CLOEXEC, HIGH);
+    if high < 0 {
+        return fd;
+    }
+    close(fd);
+    high
+}
+
 pub(crate) fn write(fd: c_int, bytes: &[u8]) -> isize {
     // SAFETY: the slice is readable.
     unsafe { call!(SYS_write, fd, bytes.as_ptr(), bytes.len()) as isize }

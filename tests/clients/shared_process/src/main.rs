@@ -5,8 +5,8 @@
 //! ```
 //! The first argument says who comes first. CLIENT is `tests/clients/hsa/vector_add.c` as a shared object whose `main` is
 //! called `client`; it is linked against AMD's runtime, which so is loaded by dlopen(3). Each side computes when it
-//! comes, and once more when the other is there. A line tells how each of these went; status 1 means that a result was
-//! wrong, not that a side was turned away.
+//! comes, and once more when the other is there. A line tells how each of these went; status 1 means that a side which had
+//! started was wrong or failed, not that one was turned away; 2, that the arguments are wrong.
 #![expect(unsafe_code, reason = "dlopen, and device code")]
 
 use selvedge::{Device, Error, Geometry};
@@ -133,12 +133,21 @@ fn told(error: impl std::error::Error) -> String {
     text
 }
 
-/// Prints how something went; whether it was right or turned away.
-fn tell(who: &str, when: &str, result: Result<u32, String>) -> bool {
-    match result {
-        Ok(wrong) => {
+/// Has a side compute, and prints how that went; whether it was right, or the side had been turned away.
+fn tell<T>(
+    who: &str,
+    when: &str,
+    side: &Result<T, String>,
+    compute: fn(&T) -> Result<u32, String>,
+) -> bool {
+    match side.as_ref().map(compute) {
+        Ok(Ok(wrong)) => {
             println!("{who}, {when}: {wrong} wrong");
             wrong == 0
+        }
+        Ok(Err(error)) => {
+            println!("{who}, {when}: error: {error}");
+            false
         }
         Err(error) => {
             println!("{who}, {when}: error: {error}");
@@ -153,6 +162,10 @@ fn main() -> ExitCode {
         eprintln!("usage: shared_process ours|theirs CLIENT CLIENT_CODE OUR_CODE");
         return ExitCode::from(2);
     };
+    if order != "ours" && order != "theirs" {
+        eprintln!("shared_process: {order:?} is not ours or theirs");
+        return ExitCode::from(2);
+    }
     let c_string = |text: OsString| CString::new(text.into_vec()).unwrap_or_default();
     let (client, client_code) = (c_string(client), c_string(client_code));
     let our_code = our_code.to_string_lossy().into_owned();
@@ -162,20 +175,19 @@ fn main() -> ExitCode {
     let mut right = true;
     let (ours, theirs) = if order == "ours" {
         let ours = ours();
-        right &= tell("ours", first, ours.as_ref().map_err(Clone::clone).and_then(Ours::compute));
+        right &= tell("ours", first, &ours, Ours::compute);
         (ours, theirs())
     } else {
         let theirs = theirs();
-        let result = theirs.as_ref().map_err(Clone::clone).and_then(Theirs::compute);
-        right &= tell("theirs", first, result);
+        right &= tell("theirs", first, &theirs, Theirs::compute);
         (ours(), theirs)
     };
     for who in if order == "ours" { ["theirs", "ours"] } else { ["ours", "theirs"] } {
-        let result = match who {
-            "ours" => ours.as_ref().map_err(Clone::clone).and_then(Ours::compute),
-            _ => theirs.as_ref().map_err(Clone::clone).and_then(Theirs::compute),
+        let when = if who == order { "again" } else { second };
+        right &= match who {
+            "ours" => tell(who, when, &ours, Ours::compute),
+            _ => tell(who, when, &theirs, Theirs::compute),
         };
-        right &= tell(who, if who == order { "again" } else { second }, result);
     }
     ExitCode::from(u8::from(!right))
 }
