@@ -343,16 +343,17 @@ fn atomic(subject: &Subject) -> Result {
     Ok(())
 }
 
+/// With the values that Linux uses (`sdma_v6_0_ring_init_cond_exec`): what others do is not published.
 fn condition(subject: &Subject) -> Result {
     let mut queue = SdmaQueue::new(subject)?;
     let memory = subject.memory(Kind::Shared, 4096)?;
     let (flag, out) = (memory.address(), memory.address() + 64);
-    for (value, expected) in [(5u32, [1, 2]), (6, [0, 2])] {
+    for (value, expected) in [(1u32, [1, 2]), (0, [0, 2]), (1, [1, 2])] {
         memory.set_dword(0, value)?;
         memory.set_qword(64, 0)?;
         let skipped = queue.packets(|to| sequence::fence(to, out, 1))?.len() as u16;
         queue.run(|to| {
-            to.push(&CondExe { addr: flag, reference: 5, exec_count: skipped, ..CondExe::ZERO })?;
+            to.push(&CondExe { addr: flag, reference: 1, exec_count: skipped, ..CondExe::ZERO })?;
             sequence::fence(to, out, 1)?;
             sequence::fence(to, out + 4, 2)
         })?;
