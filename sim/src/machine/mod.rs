@@ -25,7 +25,7 @@ pub struct Machine(pub(crate) Arc<Shared>);
 
 impl Machine {
     /// Starts to describe one. What looks at its waves is what the environment asks for, as
-    /// [`Inspection::asked_for`] says, until the builder is told otherwise.
+    /// [`Inspection::asked_for`](crate::shader::Inspection::asked_for) says, until the builder is told otherwise.
     pub fn builder() -> Builder {
         Builder::new()
     }

@@ -10,7 +10,7 @@ mod info;
 mod submit;
 mod sync;
 
-use super::buffer::{Buffer, Domain};
+use super::buffer::Buffer;
 use super::exchange::Call;
 use super::handles::Handles;
 use super::memory_type;
@@ -113,17 +113,15 @@ impl RenderFile {
         }
     }
 
-    /// `drm_gem_mmap`: the offset must be a buffer's start, the length at most its size.
+    /// `drm_gem_mmap`: the offset must be a buffer's start, the length at most its size. Of VRAM beyond a small BAR, too:
+    /// when the host looks at it, Linux moves it behind the BAR or to system memory (`amdgpu_bo_fault_reserve_notify`),
+    /// which nobody sees but by its time.
     pub(crate) fn mmap(&self, offset: u64, length: u64, cow: bool) -> Result<Mappable, Errno> {
         let allowed = self.allowed();
         let (buffer, _) = allowed.get(&offset).ok_or(Errno::EINVAL)?;
         // Device memory cannot be copied on write (ttm_bo_vm.c, `ttm_bo_mmap_obj`).
         if length > buffer.size || cow {
             return Err(Errno::EINVAL);
-        }
-        if buffer.domain == Domain::Vram && !self.machine.gpus[buffer.gpu].board.has_large_bar() {
-            // Linux moves what is looked at behind the BAR, or to system memory (`amdgpu_bo_fault_reserve_notify`).
-            return Err(self.machine.refuse("mmap of VRAM with a small BAR".into()));
         }
         Ok((buffer.offset, buffer.backing.clone()))
     }
