@@ -15,6 +15,7 @@ pub use addresses::ranges;
 use super::format::Line;
 use super::memory::Shadow;
 use crate::cp::QueueAt;
+use crate::memory::Caches;
 use crate::{Machine, MachineError, Process};
 use addresses::Addresses;
 use ioctl::Ioctl;
@@ -112,6 +113,7 @@ pub fn replay(lines: &[(usize, Line)]) -> Result<Outcome, ReplayError> {
     let stage = Arc::new(Stage::default());
     let machine = || {
         let builder = Machine::described(boards)?.kfd_minor(*kfd_minor)?.conductor(stage.clone());
+        let builder = builder.caches(Caches::Transparent);
         if *privileged { builder.privileged() } else { builder }.build()
     };
     let machine = machine().map_err(|source| ReplayError::Machine { line: *line, source })?;
