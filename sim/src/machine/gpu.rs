@@ -46,7 +46,7 @@ impl GpuDevice {
     ) -> Result<GpuDevice, Errno> {
         let remap =
             memory.allocate(&kernel_memory(PAGE), PAGE, Contents::Cleared, &Default::default())?;
-        let resets = memory.ask(&Request::Resets { gpu: index }).map(|answer| answer.words[0]);
+        let [resets, ..] = memory.ask(&Request::Resets { gpu: index })?.words;
         let l2 = match caches {
             Caches::Transparent => None,
             Caches::Stale => Some(L2::behind_hdp(remap.backing.clone())),
@@ -58,7 +58,7 @@ impl GpuDevice {
             render_minor: Topology::render_minor(index),
             context_save: ContextSave::of(&board, kernel),
             processors: Arc::new(board.gpu.clone()),
-            smi: SmiReaders::after(resets.unwrap_or(0) as u32),
+            smi: SmiReaders::after(resets as u32),
             board,
             remap,
             hangs: AtomicBool::new(hangs),

@@ -66,27 +66,23 @@ impl AddressSpace {
         }
     }
 
+    /// Does something to a dword, given what backs it and where in that it is; `None` when it is not mapped as a whole.
+    fn at_dword<T>(&self, address: u64, act: impl FnOnce(&Backing, u64) -> T) -> Option<T> {
+        let regions = self.read();
+        let (_, region) = regions.range(..=address).next_back()?;
+        let within = address - region.start;
+        let fits = within.checked_add(4)? <= region.length;
+        fits.then(|| act(&region.backing, region.offset + within))
+    }
+
     /// A dword whatever the permissions; 0 when nothing is mapped there.
     pub(super) fn dword(&self, address: u64) -> u32 {
-        let region = self.lookup(address);
-        let dword = region.and_then(|region| {
-            let within = address - region.start;
-            let fits = within.checked_add(4)? <= region.length;
-            fits.then(|| region.backing.load_u32(region.offset + within))
-        });
-        dword.unwrap_or(0)
+        self.at_dword(address, Backing::load_u32).unwrap_or(0)
     }
 
     /// Writes a dword whatever the permissions; false when nothing is mapped there.
     pub(crate) fn overwrite(&self, address: u64, value: u32) -> bool {
-        let regions = self.read();
-        let Some((_, region)) = regions.range(..=address).next_back() else { return false };
-        let within = address - region.start;
-        let fits = within.checked_add(4).is_some_and(|end| end <= region.length);
-        if fits {
-            region.backing.store_u32(region.offset + within, value);
-        }
-        fits
+        self.at_dword(address, |backing, offset| backing.store_u32(offset, value)).is_some()
     }
 }
 

@@ -178,7 +178,10 @@ impl AddressSpace {
             let of_backing = |address: u64| region.offset + (address - region.start);
             (start < end).then(|| (copied, of_backing(start)..of_backing(end)))
         };
-        self.read().range(..range.end).rev().map(|(_, region)| region).filter_map(part).collect()
+        let regions = self.read();
+        let before_end = regions.range(..range.end).rev().map(|(_, region)| region);
+        let hit = before_end.take_while(|region| region.start + region.length > range.start);
+        hit.filter_map(part).collect()
     }
 
     /// Unmaps what lies in `start..end`; of mappings that reach out of it, the rest stays. No access sees more gone than

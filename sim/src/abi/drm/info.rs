@@ -2,7 +2,7 @@
 
 use super::RenderFile;
 use super::gem::VM_BYTES;
-use super::submit::MAX_SDMA_RINGS;
+use super::submit::{HW_IP_NUM, MAX_SDMA_RINGS};
 use crate::abi::user;
 use crate::profile::Board;
 use kfd::uapi::amdgpu as uapi;
@@ -11,9 +11,8 @@ use zerocopy::{Immutable, IntoBytes};
 
 /// Where the upper half of addresses begins (`AMDGPU_GMC_HOLE_END`).
 const HIGH_HALF: u64 = 0xffff_8000_0000_0000;
-/// `AMDGPU_HW_IP_UVD`, the first of the blocks for video, of which there are none, and `AMDGPU_HW_IP_NUM`.
+/// `AMDGPU_HW_IP_UVD`, the first of the blocks for video, of which there are none.
 const HW_IP_UVD: u32 = 3;
-const HW_IP_NUM: u32 = 10;
 /// `AMDGPU_HW_IP_INSTANCE_MAX_COUNT`
 const MAX_INSTANCES: u32 = 1;
 /// One more than the last firmware that can be asked for (`AMDGPU_INFO_FW_VPE`).

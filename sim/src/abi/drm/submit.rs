@@ -32,7 +32,7 @@ const MAX_STABLE_PSTATE: u32 = 4;
 /// `AMDGPU_BO_LIST_MAX_ENTRIES` (amdgpu_bo_list.c, since commit 6270b1a5dab9 of 2026, in stable kernels too).
 const MAX_LIST_ENTRIES: u32 = 128 << 10;
 /// `AMDGPU_HW_IP_NUM`, with the VPE.
-const HW_IP_NUM: u32 = 10;
+pub(super) const HW_IP_NUM: u32 = 10;
 /// Rings of the SDMA engines that a context has entities for (amdgpu_ctx.c, `amdgpu_ctx_num_entities`).
 pub(super) const MAX_SDMA_RINGS: u32 = 2;
 /// Most chunks of a submission, to bound memory.

@@ -255,9 +255,8 @@ impl KfdProcess {
         Ok(held)
     }
 
-    /// [`QueueConfiguration::xcc`]: AQL queues start at one after the other (`before`
-    /// is how many the board has had), PM4 queues are on the one that bits 15:8 of the
-    /// percentage name (kfd_mqd_manager_v9.c, `init_mqd_v9_4_3`; kfd_chardev.c, `pm4_target_xcc`).
+    /// [`QueueConfiguration::xcc`]: AQL queues start at one after the other (`before` is how many the board has had), PM4
+    /// queues are on the one that bits 15:8 of the percentage name (kfd_mqd_manager_v9.c, `init_mqd_v9_4_3`; kfd_chardev.c, `pm4_target_xcc`).
     fn first_xcc(
         &self,
         gpu: usize,

@@ -97,14 +97,11 @@ impl Replay {
         let Some(memory) = self.memory_of(queue) else { return Ok(()) };
         let changes = self.shadow(queue).written(&memory);
         let Turn { expected, began, .. } = self.turns.remove(&queue).unwrap_or_default();
-        let expected = match changed(&expected, &changes, &memory.space) {
-            Ok(expected) => expected,
-            Err(run) => {
-                let what = format!("{:#x} became {:#x}, and here nothing", run.address, run.value);
-                self.differs(line, format_args!("{what} is mapped, for queue {}", queue.queue));
-                BTreeMap::new()
-            }
-        };
+        let (expected, nowhere) = changed(&expected, &changes, &memory.space);
+        for Run { address, value, .. } in nowhere {
+            let what = format!("{address:#x} became {value:#x}, and here nothing is mapped");
+            self.differs(line, format_args!("{what}, for queue {}", queue.queue));
+        }
         let here = began.1..=Clock::Host.gpu_ticks();
         let recorded = began.0..=clock;
         let mut missing = expected.clone();
@@ -153,28 +150,26 @@ impl Replay {
     }
 }
 
-/// The dwords that a queue changed in the record. Where nothing is mapped any more it has done so here, too; a run of which that
-/// cannot be is the error.
+/// The dwords that a queue changed in the record, and runs of them that it cannot have changed here. Where nothing is mapped
+/// any more they are those that it has changed here, too.
 fn changed(
     runs: &[Run],
     changes: &Changes,
     space: &AddressSpace,
-) -> Result<BTreeMap<u64, u32>, Run> {
-    let mut all = BTreeMap::new();
+) -> (BTreeMap<u64, u32>, Vec<Run>) {
+    let (mut all, mut nowhere) = (BTreeMap::new(), Vec::new());
     for &run in runs {
         let end = run.address.saturating_add(4 * u64::from(run.count));
+        let mut here = changes.range(run.address..end).map(|(&at, _)| (at, run.value)).peekable();
         if is_mapped(space, run.address, end) {
             all.extend(dwords(&[run]));
-            continue;
-        }
-        let here = changes.range(run.address..end).map(|(&address, _)| (address, run.value));
-        let before = all.len();
-        all.extend(here);
-        if all.len() == before {
-            return Err(run);
+        } else if here.peek().is_some() {
+            all.extend(here);
+        } else {
+            nowhere.push(run);
         }
     }
-    Ok(all)
+    (all, nowhere)
 }
 
 /// Whether all of a range is mapped.

@@ -6,7 +6,6 @@ use crate::memory::Kind;
 use crate::pm4_queue::Pm4Queue;
 use crate::report::equal;
 use crate::{Case, Result, Subject};
-use aql::descriptor::Rsrc2;
 use pm4::packet::DispatchIndirect;
 use pm4::register::ComputeDispatchInitiator;
 
@@ -102,7 +101,7 @@ fn user_data(subject: &Subject) -> Result {
     let out = subject.memory(Kind::Shared, 4096)?;
     let mut kernel = code.kernel("user");
     let all = kernel.descriptor.rsrc2().with_user_sgpr_count(16);
-    kernel.descriptor.compute_pgm_rsrc2 = Rsrc2::into_bits(all);
+    kernel.descriptor.compute_pgm_rsrc2 = all.into_bits();
     for round in 1..=3u32 {
         let word = |i: u32| round * 0x1_0000 + i * 0x0101;
         let mut words = kernel.user_data(subject.generation(), queue.arguments_address())?;
