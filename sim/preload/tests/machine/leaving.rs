@@ -116,7 +116,9 @@ fn the_library_may_lie_anywhere() {
         return;
     }
     let folder = folder("a folder: with spaces");
-    let library = Path::new(env!("CARGO_BIN_EXE_simrun")).with_file_name("libselvedge_preload.so");
+    // Tests alone build it in `deps/` only.
+    let beside = Path::new(env!("CARGO_BIN_EXE_simrun")).with_file_name("deps");
+    let library = beside.join("libselvedge_preload.so");
     let linked = folder.join("libselvedge_preload.so");
     std::os::unix::fs::symlink(library, &linked).unwrap();
     let copy = folder.join("library.so");
